@@ -1,0 +1,50 @@
+# Each target sets up what it needs, once, in .cache/venvs (see .ci/environment.py).
+#
+#   PYTHON=python3.12   the interpreter the environments are made with
+#   ARGS="-k diff"      passed on to pytest (make test) or the command (make demo)
+
+.DEFAULT_GOAL := help
+ARGS ?=
+
+# The first interpreter that is new enough, tested, and able to make environments.
+usable = $(shell $(1) -c 'import sys, ensurepip; (3, 11) <= sys.version_info[:2] <= (3, 13) and sys.stdout.write("$(1)")' 2>/dev/null)
+ifndef PYTHON
+PYTHON := $(firstword $(foreach name,python3 python3.13 python3.12 python3.11 python,$(call usable,$(name))))
+endif
+VENV = $(if $(PYTHON),$(PYTHON) .ci/environment.py,$(error no Python 3.11 to 3.13 with ensurepip found: install one (Debian: python3-venv) or say PYTHON=/path/to/python))
+
+.PHONY: help
+help: ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
+
+.PHONY: demo
+demo: ## show the whole way, traces to training data, on a real Label Studio
+	@venv=$$($(VENV) demo) && "$$venv/bin/potato-bridge" demo $(ARGS)
+
+.PHONY: test
+test: ## run all tests, with a real Label Studio and a real browser
+	@venv=$$($(VENV) dev) && server=$$($(VENV) label-studio) && \
+	POTATO_BRIDGE_TEST_LABEL_STUDIO="$$server/bin/label-studio" \
+	"$$venv/bin/python" -m pytest --durations=15 $(ARGS)
+
+.PHONY: lint
+lint: ## check style, types and layers
+	@venv=$$($(VENV) dev) && failed= && PATH="$$venv/bin:$$PATH" && \
+	for check in "ruff check" "ruff format --check" "mypy" "lint-imports"; do \
+		echo "== $$check"; $$check || failed="$$failed, $$check"; \
+	done; \
+	test -z "$$failed" || { echo "lint failed: $${failed#, }" >&2; exit 1; }
+
+.PHONY: format
+format: ## rewrite the code in the project's style
+	@venv=$$($(VENV) dev) && "$$venv/bin/ruff" check --fix-only --quiet && "$$venv/bin/ruff" format
+
+.PHONY: constraints
+constraints: ## resolve the pins in constraints.txt again
+	@venv=$$($(VENV) dev) && "$$venv/bin/uv" pip compile --quiet --upgrade --universal --python-version 3.11 \
+		--extra demo --group dev --no-header --no-annotate -o constraints.txt pyproject.toml
+
+.PHONY: clean
+clean: ## remove environments, caches and built files
+	rm -rf .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

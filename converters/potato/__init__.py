@@ -1,0 +1,1 @@
+"""Potato: configs, items and annotation output."""

@@ -1,0 +1,1 @@
+"""Data sets that train, from traces and records: one module per target."""

@@ -1,0 +1,1 @@
+"""Push and pull: plan, then act; exactly once."""
