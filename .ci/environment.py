@@ -58,11 +58,12 @@ def key_of(arguments: list[str], project: dict[str, Any]) -> str:
 
 
 def say(text: str) -> None:
+    """Tell the person who waits."""
     print(f"[venv] {text}", file=sys.stderr, flush=True)
 
 
 def run(command: list[str], **more: Any) -> bool:
-    # Standard output is ours: it carries the folder and nothing else.
+    """Run a command and say whether it succeeded; its output goes to standard error."""
     return subprocess.run(command, stdout=sys.stderr, check=False, **more).returncode == 0
 
 
@@ -80,6 +81,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def install(folder: Path, arguments: list[str]) -> None:
+    """Install the packages, or end with an error."""
     python = str(folder / BIN / "python")
     constrained = ["-c", str(CONSTRAINTS)]
     pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", *constrained]
@@ -94,6 +96,7 @@ def install(folder: Path, arguments: list[str]) -> None:
 
 
 def main() -> None:
+    """Make the environment if it is not there, and print its folder."""
     if len(sys.argv) != 2 or sys.argv[1] not in ENVIRONMENTS:
         sys.exit(f"usage: environment.py {'|'.join(ENVIRONMENTS)}")
     name = sys.argv[1]

@@ -49,9 +49,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def annotator_page(
-    browser: Browser, label_studio: LabelStudio
-) -> Iterator[Callable[..., Page]]:
+def annotator_page(browser: Browser, label_studio: LabelStudio) -> Iterator[Callable[..., Page]]:
     """Makes signed-in pages: `annotator_page()` as the admin, `annotator_page(user)` as others."""
     from tests.servers.annotator import new_page, sign_in
 

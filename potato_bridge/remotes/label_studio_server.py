@@ -5,6 +5,7 @@ address, accounts by invitation only, legacy tokens allowed.
 """
 
 import contextlib
+import html
 import os
 import re
 import secrets
@@ -45,6 +46,7 @@ _LOG_TAIL_LINES = 30
 _STOP_SECONDS = 10.0
 _PORT_ATTEMPTS = 3
 _CSRF_FIELD = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
+_FIELD_ERROR = re.compile(r"<li>([^<]+)</li>")
 # Terminal colours and the like: a log is shown, never obeyed.
 _CONTROL = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -66,8 +68,8 @@ class LocalUser:
     token: str
 
 
-class _PortTaken(Exception):
-    """The port was free when it was chosen and is not any more."""
+class _NotOursError(Exception):
+    """The port was free when it was chosen; somebody else answers on it now."""
 
 
 class LocalLabelStudio:
@@ -155,10 +157,11 @@ class LocalLabelStudio:
             self._launch(port)
             try:
                 self._wait(port)
-            except _PortTaken as error:
+            except _NotOursError as error:
                 self.stop()
                 if self._wanted_port or attempt == _PORT_ATTEMPTS:
-                    raise self._failure(f"another server took port {port}") from error
+                    hint = f"another server took the port, or {self.data_dir} was first started with another token"
+                    raise self._failure(f"port {port} is not answered by our server", hint) from error
             except BaseException:
                 self.stop()
                 raise
@@ -240,7 +243,10 @@ class LocalLabelStudio:
             while True:
                 with contextlib.suppress(httpx.TransportError):
                     if client.get("/health").status_code == 200:
-                        return self._verify(client, port)
+                        return self._verify(client)
+                # Label Studio silently takes the next port when its own is busy.
+                if f"Port {port} is in use" in self.log_tail():
+                    raise _NotOursError
                 if time.monotonic() > deadline:
                     raise self._failure(f"Label Studio did not answer in {self.timeout:.0f} s")
                 # Waiting for the end of the process also paces the loop.
@@ -248,18 +254,11 @@ class LocalLabelStudio:
                     status = process.wait(0.1)
                     raise self._failure(f"Label Studio ended with status {status}")
 
-    def _verify(self, client: httpx.Client, port: int) -> None:
-        # Label Studio silently takes the next port when its own is busy. Only ours knows
-        # the token, so the answer tells whose server this is.
+    def _verify(self, client: httpx.Client) -> None:
+        # Only our server knows the token, so the answer tells whose it is.
         answer = client.get("/api/current-user/whoami")
-        if answer.status_code == 200 and answer.json().get("email") == self.username:
-            return
-        if f"Port {port} is in use" in self.log_tail(1000):
-            raise _PortTaken
-        raise self._failure(
-            f"the server on port {port} does not accept our token ({answer.status_code})",
-            hint=f"a data folder keeps the token of its first start; empty {self.data_dir}",
-        )
+        if answer.status_code != 200 or answer.json().get("email") != self.username:
+            raise _NotOursError
 
     def _failure(self, message: str, hint: str = "") -> RemoteError:
         where = f"{self.log_path}, last lines:\n{self.log_tail()}"
@@ -295,8 +294,8 @@ def add_user(url: str, admin_token: str, email: str, password: str) -> LocalUser
         )
         # A redirect is success; the form again is a refusal.
         if answer.status_code != 302:
-            reasons = re.findall(r'class="(?:ls-)?form__error"[^>]*>\s*([^<]+)', answer.text)
-            why = "; ".join(reason.strip() for reason in reasons) or f"status {answer.status_code}"
+            reasons = [html.unescape(reason) for reason in _FIELD_ERROR.findall(answer.text)]
+            why = "; ".join(reasons) or f"status {answer.status_code}"
             raise RemoteError(f"cannot make the account {email}: {why}")
         me = _checked(client.get("/api/current-user/whoami")).json()
         token = _checked(client.get("/api/current-user/token")).json()["token"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -11,7 +13,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Response,
+    Route,
+    TimeoutError,
+    sync_playwright,
+)
 
 from potato_bridge.remotes.label_studio_server import LocalUser
 
@@ -31,7 +42,26 @@ HOW_TO_INSTALL = (
     f"{CHROMIUM_VARIABLE} to a Chromium or Chrome, then run `make test` again"
 )
 VIEW_MS = 120_000
-SAVE_MS = 60_000
+SAVE_MS = 30_000
+
+# Label Studio's "saved" messages lie over the Skip button for four seconds.
+CLICK_THROUGH_MESSAGES = """
+addEventListener("DOMContentLoaded", () => {
+  const style = document.createElement("style");
+  style.textContent = "[class*=toast-viewport] * { pointer-events: none !important }";
+  document.head.append(style);
+});
+"""
+# Refusals that belong to Label Studio itself: its advertisements, which it fetches from its
+# maker, and the end of the labeling stream.
+EXPECTED_REFUSALS = ("/heidi-tips", "id=next_task")
+# The view can still show the task before: what counts is the one in the editor's store.
+VIEW_READY = """task => {
+  const editor = window.Htx;
+  return editor?.task && (task === null || Number(editor.task.id) === task)
+    && editor.annotationStore?.selected
+    && document.querySelector(".lsf-main-view__annotation")?.offsetParent !== null;
+}"""
 
 
 def find_chromium() -> str | None:
@@ -70,6 +100,7 @@ def new_page(context: BrowserContext, url: str) -> Page:
     page: Any = context.new_page()
     page.set_default_timeout(20_000)
     page.server, page.logs, page.refused = url, [], []
+    page.add_init_script(CLICK_THROUGH_MESSAGES)
 
     def refuse(route: Route) -> None:
         page.refused.append(route.request.url)
@@ -81,8 +112,9 @@ def new_page(context: BrowserContext, url: str) -> Page:
 
     def note(message: ConsoleMessage) -> None:
         # The browser's own report of a refused address is our doing, not the page's.
-        if not elsewhere(message.location.get("url") or url):
-            page.logs.append((message.type, message.text))
+        place = message.location.get("url") or url
+        if not elsewhere(place) and not any(part in place for part in EXPECTED_REFUSALS):
+            page.logs.append((message.type, f"{message.text} ({place})"))
 
     page.route(elsewhere, refuse)
     page.on("console", note)
@@ -93,3 +125,85 @@ def new_page(context: BrowserContext, url: str) -> Page:
 def errors(page: Page) -> list[str]:
     """What went wrong in the page: console errors and uncaught exceptions."""
     return [text for kind, text in page.logs if kind in ("error", "pageerror")]
+
+
+def open_task(page: Page, project: int, task: int) -> float:
+    """Open one task from the list of the project's tasks: Submit and Update, but no Skip.
+
+    Returns:
+        Seconds until the task is shown and can be worked on.
+    """
+    start = time.perf_counter()
+    page.goto(f"{page.server}/projects/{project}/data?task={task}")
+    page.wait_for_function(VIEW_READY, arg=task, timeout=VIEW_MS)
+    return time.perf_counter() - start
+
+
+def open_stream(page: Page, project: int) -> int:
+    """Open the labeling stream, as "Label All Tasks" does: Submit and Skip, then the next task.
+
+    Returns:
+        The task that is shown.
+    """
+    with page.expect_response(_is_next, timeout=VIEW_MS) as answer:
+        page.goto(f"{page.server}/projects/{project}/data?labeling=1")
+    assert answer.value.ok, f"no task to label in project {project}"
+    return _shown(page, answer.value)
+
+
+def submit(page: Page) -> dict[str, Any]:
+    """Press Submit; returns the annotation as the server has saved it."""
+    return _save(page, "submit", "POST", r"/api/tasks/\d+/annotations/?")
+
+
+def update(page: Page) -> dict[str, Any]:
+    """Press Update, which is possible once something was changed; returns the annotation."""
+    return _save(page, "update", "PATCH", r"/api/annotations/\d+/?")
+
+
+def skip(page: Page) -> dict[str, Any]:
+    """Press Skip, which only the labeling stream has; returns the cancelled annotation."""
+    return _save(page, "skip", "POST", r"/api/tasks/\d+/annotations/?")
+
+
+def shown_task(page: Page) -> int:
+    """The task in the editor."""
+    return int(page.evaluate("Number(window.Htx.task.id)"))
+
+
+def _save(page: Page, button: str, method: str, path: str) -> dict[str, Any]:
+    def is_save(response: Response) -> bool:
+        # The whole path: drafts are saved at longer ones.
+        where = urlsplit(response.url).path
+        return response.request.method == method and re.fullmatch(path, where) is not None
+
+    press = page.locator(f"[data-testid=bottombar-{button}-button]").click
+    streaming = "labeling=1" in page.url
+    with contextlib.ExitStack() as waits:
+        following = waits.enter_context(page.expect_response(_is_next)) if streaming else None
+        try:
+            with page.expect_response(is_save, timeout=SAVE_MS) as saved:
+                press()
+        except TimeoutError as error:
+            said = page.locator("[role=dialog], .ant-modal-content").all_inner_texts()
+            raise AssertionError(f"{button}: nothing was sent; the page says {said}") from error
+    answer = saved.value
+    assert answer.ok, f"{button}: {answer.status} {answer.text()[:500]}"
+    if following is None:
+        # Submitted, the annotation is loaded again, under its number.
+        page.locator("[data-testid=bottombar-update-button]").wait_for()
+    elif following.value.ok:
+        _shown(page, following.value)
+    saved_annotation: dict[str, Any] = answer.json()
+    return saved_annotation
+
+
+def _is_next(response: Response) -> bool:
+    parts = urlsplit(response.url)
+    return parts.path == "/api/dm/actions" and "id=next_task" in parts.query
+
+
+def _shown(page: Page, following: Response) -> int:
+    task = int(following.json()["id"])
+    page.wait_for_function(VIEW_READY, arg=task, timeout=VIEW_MS)
+    return task

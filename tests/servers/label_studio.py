@@ -112,8 +112,9 @@ def _seed(executable: Path) -> Path:
 
     The migrations take half a minute and always give the same file.
     """
-    # The environment's name holds the key of its pins.
-    seed = ROOT / ".cache" / f"label-studio-seed-{executable.parents[1].name}.sqlite3"
+    # The environment's name ends with the key of its pins.
+    key = executable.parents[1].name.removeprefix("label-studio-")
+    seed = ROOT / ".cache" / f"label-studio-seed-{key}.sqlite3"
     if not seed.exists():
         seed.parent.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(dir=seed.parent) as folder:
@@ -138,8 +139,7 @@ def _seed(executable: Path) -> Path:
             database = Path(folder) / DATABASE_NAME
             if made.returncode or not database.exists():
                 pytest.fail(
-                    f"Label Studio cannot make its database:\n{made.stdout[-2000:]}"
-                    f"\n{made.stderr[-2000:]}",
+                    f"Label Studio cannot make its database:\n{made.stdout[-2000:]}\n{made.stderr[-2000:]}",
                     pytrace=False,
                 )
             # In one step, so that an interrupted run leaves no half database.
