@@ -34,7 +34,7 @@ class Problem:
         place = self.file + (f":{self.line}" if self.line is not None else "")
         where = " ".join(part for part in (place, self.path) if part)
         text = f"{where}: {self.message}" if where else self.message
-        return f"{text} {self.hint}" if self.hint else text
+        return f"{text}. {self.hint}" if self.hint else text
 
 
 class BridgeError(Exception):

@@ -1,0 +1,55 @@
+"""`annotation_schemes`: process_reward in full, in both dialects; every other type is kept whole and reported."""
+
+from typing import Any
+
+from potato_bridge.converters.potato.process_reward import read_process_reward
+from potato_bridge.converters.potato.section import Section, did_you_mean
+from potato_bridge.converters.potato.vocabulary import SCHEME_TYPES
+from potato_bridge.converters.potato.yaml_marks import KeyPath
+from potato_bridge.model.project import OtherScheme, Scheme
+
+
+def read_schemes(root: Section) -> list[tuple[KeyPath, Scheme]]:
+    """The schemes in their order, each with its place."""
+    if not root.has("annotation_schemes"):
+        root.missing("annotation_schemes", "a list of {annotation_type, name, description}")
+        return []
+    schemes: list[tuple[KeyPath, Scheme]] = []
+    first_line: dict[str, int | None] = {}
+    sections = list(root.sections("annotation_schemes"))
+    if root.values["annotation_schemes"] == []:
+        root.problem("annotation_schemes", "the list is empty", "Add at least one scheme.")
+    for section in sections:
+        name = section.required("name", "a name that no other scheme has")
+        kind = section.required("annotation_type", "e.g. process_reward")
+        if name and name in first_line:
+            section.problem(
+                "name", f"the name {name!r} is taken by the scheme in line {first_line[name]}", "Give it another name."
+            )
+        elif name:
+            first_line[name] = section.document.line(section.at("name"))
+        if kind == "process_reward":
+            schemes.append((section.path, read_process_reward(section, name)))
+        elif kind:
+            schemes.append((section.path, _read_other(section, name, kind)))
+    return schemes
+
+
+def _read_other(section: Section, name: str, kind: str) -> OtherScheme:
+    if kind in SCHEME_TYPES:
+        message = f"scheme {name!r} has the type {kind!r}, which the bridge cannot show yet: it is not annotated"
+        section.notice("scheme-not-supported", "annotation_type", message)
+    else:
+        hint = did_you_mean(kind, SCHEME_TYPES)
+        message = f"scheme {name!r} has the unknown type {kind!r}: it is not annotated.{' ' + hint if hint else ''}"
+        section.notice("unknown-scheme-type", "annotation_type", message)
+    options: dict[str, Any] = {
+        key: value for key, value in section.values.items() if key not in ("name", "annotation_type", "description")
+    }
+    return OtherScheme(
+        name=name,
+        type=kind,
+        description=section.text("description", empty=True),
+        options=options,
+        line=section.document.line(section.path),
+    )
