@@ -1,0 +1,51 @@
+"""The targets: what `export -f` takes."""
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import TypeAlias
+
+from potato_bridge.errors import UsageError
+from potato_bridge.export.options import ExportOptions
+from potato_bridge.export.prm import Prm
+from potato_bridge.export.rows import Target
+from potato_bridge.model import Project
+from potato_bridge.notices import Notices
+
+Make: TypeAlias = Callable[[Project, ExportOptions, Notices], Target]
+
+#: Name to what makes the target for one export.
+TARGETS: dict[str, Make] = {
+    "prm": Prm,
+}
+
+#: Names that Potato's documentation or its trainers know, and that have no module here yet.
+NOT_YET = (
+    "code_review",
+    "code_review_comments",
+    "coding_eval",
+    "csv",
+    "dpo",
+    "jsonl",
+    "kto",
+    "parquet",
+    "reward",
+    "sft",
+    "swebench",
+    "trajectory_correction",
+)
+
+
+def find_target(name: str) -> Make:
+    """What makes the target of this name.
+
+    Raises:
+        UsageError: There is none; the message says whether the name is known, or which one was meant.
+    """
+    if name in TARGETS:
+        return TARGETS[name]
+    supported = f"Supported: {', '.join(TARGETS)}."
+    if name in NOT_YET:
+        raise UsageError(f"export format {name} is not supported yet", hint=supported)
+    close = get_close_matches(name, [*TARGETS, *NOT_YET], n=1)
+    meant = f" Did you mean {close[0]}?" if close else ""
+    raise UsageError(f"unknown export format {name!r}", hint=f"{supported}{meant}")

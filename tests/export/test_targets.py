@@ -1,0 +1,42 @@
+"""Names that `-f` takes, names that it does not take yet, and names that nobody knows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from potato_bridge.errors import UsageError
+from potato_bridge.export.prm import Prm
+from potato_bridge.export.targets import NOT_YET, TARGETS, find_target
+
+
+def test_prm() -> None:
+    assert find_target("prm") is Prm
+    assert {name: target.name for name, target in {"prm": Prm}.items()} == {name: name for name in TARGETS}
+
+
+@pytest.mark.parametrize("name", NOT_YET)
+def test_known_names_without_a_module(name: str) -> None:
+    with pytest.raises(UsageError, match=f"{name} is not supported yet") as error:
+        find_target(name)
+    assert error.value.hint == "Supported: prm."
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(UsageError, match="unknown export format 'swe-bench'") as error:
+        find_target("swe-bench")
+    assert error.value.hint == "Supported: prm. Did you mean swebench?"
+    with pytest.raises(UsageError) as error:
+        find_target("nothing like it")
+    assert error.value.hint == "Supported: prm."
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
+    code = (
+        "import sys, potato_bridge.export.dataset, potato_bridge.export.options;"
+        "print([name for name in ('pyarrow', 'datasets', 'pandas', 'huggingface_hub') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
