@@ -1,0 +1,54 @@
+"""`check`: reads everything, sends nothing, says what each backend cannot show."""
+
+from potato_bridge.cli.common import (
+    ConfigArgument,
+    JsonOption,
+    NoticesOption,
+    TemplateOption,
+    load_project,
+    open_output,
+)
+
+
+def check(
+    config: ConfigArgument = None,
+    template: TemplateOption = None,
+    as_json: JsonOption = False,
+    notices: NoticesOption = None,
+) -> None:
+    """Read the config and all items, and say what each backend cannot show. Sends nothing."""
+    from potato_bridge.cli.common import chosen_template
+    from potato_bridge.converters.label_studio.interface import build_interface, rated_scheme
+    from potato_bridge.sync.build import label_studio_tasks
+
+    output = open_output(as_json, notices)
+    project = load_project(config, output.notices)
+    build_interface(project, output.notices, chosen_template(template))
+    asked = rated_scheme(project).name
+    items = steps = 0
+    with output.progress("checking items") as advance:
+        for task in label_studio_tasks(project, output.notices):
+            items += 1
+            steps += task["meta"]["potato_bridge"]["total_steps"]
+            advance(1)
+    schemes = [{"name": scheme.name, "type": scheme_type(scheme)} for scheme in project.schemes]
+    output.data(f"{project.config}: {project.name}")
+    output.data(f"  items   {items}, {steps} steps to rate")
+    for scheme in schemes:
+        place = "asked on Label Studio" if scheme["name"] == asked else "kept, not asked"
+        output.data(f"  scheme  {scheme['name']} ({scheme['type']}): {place}")
+    output.finish(
+        {
+            "config": str(project.config),
+            "name": project.name,
+            "items": items,
+            "steps": steps,
+            "schemes": schemes,
+            "backends": {"label_studio": {"schemes": [asked]}},
+        }
+    )
+
+
+def scheme_type(scheme: object) -> str:
+    """The `annotation_type` as the config has it."""
+    return str(getattr(scheme, "type", "process_reward"))

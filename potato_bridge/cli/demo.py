@@ -1,0 +1,52 @@
+"""`demo`: the whole way, on a server of its own."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from potato_bridge.cli.common import JsonOption, NoticesOption, open_output
+
+
+def demo(
+    out: Annotated[
+        Path,
+        typer.Option("-o", "--out", help="Folder for everything that the demo makes; an earlier demo's is replaced."),
+    ] = Path("demo"),
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the server up until Ctrl-C, to try it by hand.")] = False,
+    as_json: JsonOption = False,
+    notices: NoticesOption = None,
+) -> None:
+    """Start a Label Studio, push the example, play two annotators, pull, export, and show it all."""
+    import signal
+    from contextlib import suppress
+    from dataclasses import asdict
+    from textwrap import shorten
+    from threading import Event
+
+    from potato_bridge.demo.run import demo as run
+
+    output = open_output(as_json, notices)
+    with run(out, output.say, output.notices) as report:
+        output.data("\nThe first rows (demo answers: nobody judged these traces)")
+        for row in report.rows:
+            output.data(f"\n{row['prompt']}   [{row['id']}, {row['annotator']}]")
+            for label, text in zip(row["labels"], row["completions"], strict=True):
+                output.data(f"  {label!s:<6}{shorten(text, 100, placeholder=' …')}")
+        left_out = ", ".join(f"{count} {reason}" for reason, count in report.left_out.items()) or "none"
+        output.data(f"\n{report.answers} answers pulled; left out of the data set: {left_out}")
+        output.data(f"records   {report.records}")
+        output.data(f"data set  {report.dataset}   load_dataset({str(report.dataset)!r}, 'prm')")
+        output.data(f"rows      {report.documented}")
+        output.data(f"server    {report.project_url}")
+        document = {key: str(value) if isinstance(value, Path) else value for key, value in asdict(report).items()}
+        document.pop("password")
+        output.finish(document)
+        if keep:
+            output.say(f"sign in as {report.username} with the password {report.password}; Ctrl-C ends the server")
+            # So that a kill ends the server too, as Ctrl-C does.
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
+            with suppress(KeyboardInterrupt):
+                Event().wait()
+    if not keep:
+        output.say("the demo's server has ended; --keep leaves it up")

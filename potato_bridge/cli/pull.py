@@ -1,0 +1,60 @@
+"""`pull`: answers to records."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from potato_bridge.cli.common import (
+    ConfigArgument,
+    JsonOption,
+    KeyOption,
+    NoticesOption,
+    ProjectOption,
+    UrlOption,
+    connect,
+    load_project,
+    open_output,
+)
+
+
+def pull(
+    config: ConfigArgument = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="Records file. Default: records.jsonl in the config's output folder."),
+    ] = None,
+    drafts: Annotated[bool, typer.Option("--drafts", help="Take what is not submitted yet, too.")] = False,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Download everything again, and let the server's answers replace edited ones."),
+    ] = False,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    project_id: ProjectOption = None,
+    as_json: JsonOption = False,
+    notices: NoticesOption = None,
+) -> None:
+    """Bring the records file up to date: only what changed is downloaded, and the counts are compared."""
+    from potato_bridge.cli.inputs import records_path
+    from potato_bridge.sync.ledger import Ledger
+    from potato_bridge.sync.pull import pull as run
+
+    output = open_output(as_json, notices)
+    project = load_project(config, output.notices)
+    records = records_path(project, out)
+    records.parent.mkdir(parents=True, exist_ok=True)
+    with connect(url, api_key) as remote, Ledger.beside(project.config) as ledger:
+        report = run(
+            project,
+            remote,
+            ledger,
+            records,
+            notices=output.notices,
+            drafts=drafts,
+            full=full,
+            project_ref=project_id,
+            progress=output.progress,
+        )
+    output.data(f"{records}: {report.describe()}")
+    output.finish(report.to_json())

@@ -1,0 +1,71 @@
+"""`potato-bridge.yaml`: what a team does not want to type each time. It never holds a token."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from potato_bridge.converters.potato.section import Section, did_you_mean
+from potato_bridge.converters.potato.yaml_marks import read_yaml
+from potato_bridge.errors import InputError
+from potato_bridge.notices import Notices, Policy
+
+NAME = "potato-bridge.yaml"
+#: Parts of a key that say that its value is a secret.
+_SECRETS = ("token", "key", "secret", "password")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one file; a path is relative to the file's folder, None where it is not set."""
+
+    config: Path | None = None
+    records: Path | None = None
+    template: Path | None = None
+    notices: Policy | None = None
+    label_studio_url: str | None = None
+
+
+def find_settings(folder: Path) -> Settings:
+    """The settings file of a folder or of the nearest one above it; empty settings where there is none.
+
+    Raises:
+        InputError: The file is not as it must be; all findings at once.
+    """
+    for candidate in (folder, *folder.parents):
+        if (path := candidate / NAME).is_file():
+            return read_settings(path)
+    return Settings()
+
+
+def read_settings(path: Path) -> Settings:
+    """Reads one settings file.
+
+    Raises:
+        InputError: Not YAML, an unknown key, a value of the wrong kind, or a token.
+    """
+    document = read_yaml(path)
+    if not isinstance(document.root, dict):
+        raise InputError(f"{path}: expected keys and values", hint="Write, for example: config: annotation/config.yaml")
+    root = Section(document, Notices(), (), document.root)
+
+    def place(key: str) -> Path | None:
+        value = root.optional(key)
+        return path.parent / value if value else None
+
+    config, records, template = place("config"), place("records"), place("template")
+    policy = root.choice("notices", "", {policy.value: policy.value for policy in Policy})
+    server = root.section("label_studio")
+    url = server.optional("url") if server else None
+    for section in (root, *([server] if server else [])):
+        _refuse_others(section)
+    if document.problems:
+        raise InputError(f"{path} cannot be used", problems=document.problems)
+    return Settings(config, records, template, Policy(policy) if policy else None, url)
+
+
+def _refuse_others(section: Section) -> None:
+    for key in section.values.keys() - section.used:
+        if any(word in key.lower() for word in _SECRETS):
+            section.problem(key, "a token does not belong in a file", "Set LABEL_STUDIO_API_KEY, and delete it here.")
+        else:
+            known = f"Known keys: {', '.join(sorted(section.used))}."
+            section.problem(key, f"unknown key {key!r}", did_you_mean(key, section.used) or known)

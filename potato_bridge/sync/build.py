@@ -1,0 +1,60 @@
+"""From a project to what a backend takes: its interface, and its tasks one by one."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from potato_bridge.converters.label_studio.interface import build_interface
+from potato_bridge.converters.label_studio.tasks import build_task
+from potato_bridge.converters.potato.items import read_items
+from potato_bridge.converters.potato.traces import to_trace
+from potato_bridge.files import replacing
+from potato_bridge.model import Project, encode
+from potato_bridge.notices import Notices
+
+
+def label_studio_tasks(project: Project, notices: Notices) -> Iterator[dict[str, Any]]:
+    """The Label Studio tasks of all items, in file order, one in memory at a time.
+
+    Raises:
+        InputError: An item is not as it must be; raised when all others have been given.
+    """
+    for item in read_items(project, notices):
+        yield build_task(project, item, to_trace(item, project, notices), notices)
+
+
+def render_label_studio(
+    project: Project, out: Path, template: Path | None, notices: Notices, advance: Callable[[int], object]
+) -> tuple[list[Path], int]:
+    """Writes what push would send: `label_config.xml`, `instruction.html`, `tasks.json` (an array).
+
+    Each file is complete or absent; `tasks.json` can be imported by hand in Label Studio.
+
+    Returns:
+        The files, and the number of tasks.
+
+    Raises:
+        InputError: The config, the template or an item is not as it must be.
+    """
+    interface = build_interface(project, notices, template)
+    out.mkdir(parents=True, exist_ok=True)
+    count = 0
+
+    def tasks() -> Iterator[bytes]:
+        nonlocal count
+        yield b"["
+        for task in label_studio_tasks(project, notices):
+            yield (b",\n" if count else b"\n") + encode(task)
+            count += 1
+            advance(1)
+        yield b"\n]\n"
+
+    contents: dict[str, Iterator[bytes]] = {
+        "tasks.json": tasks(),
+        "label_config.xml": iter([interface.label_config.encode()]),
+        "instruction.html": iter([interface.instruction.encode()]),
+    }
+    for name, chunks in contents.items():
+        with replacing(out / name) as file:
+            file.writelines(chunks)
+    return [out / name for name in contents], count

@@ -1,0 +1,77 @@
+"""What stands on the server, as the plan needs it: one row per task, without its data."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from potato_bridge.converters.label_studio.fields import MARKER, META
+from potato_bridge.remotes.base import RemoteTask
+from potato_bridge.remotes.label_studio import LabelStudio, where
+
+#: The fields of a row; `data` is not among them, it may be a megabyte per task.
+LIGHT = ("meta", "updated_at", "total_annotations", "cancelled_annotations")
+_SECOND_LOOK = 200
+
+
+def bridge_meta(task: Mapping[str, Any]) -> dict[str, Any]:
+    """Our part of a task's meta; empty where the task has none."""
+    meta = task.get("meta")
+    part = meta.get(META) if isinstance(meta, dict) else None
+    return part if isinstance(part, dict) else {}
+
+
+def marker_of(task: Mapping[str, Any]) -> str | None:
+    """The id of our item that a task shows, by its data or, in a light listing, by its meta."""
+    data = task.get("data")
+    marker = data.get(MARKER) if isinstance(data, dict) else bridge_meta(task).get("id")
+    return marker if isinstance(marker, str) else None
+
+
+def list_tasks(remote: LabelStudio, project_id: int, *, after: int = 0) -> Iterator[RemoteTask]:
+    """All tasks of a project (those with an id greater than `after`), in the order of their ids, one listing pass.
+
+    A task without our meta is looked at again, with its data: a team may have copied it by export and import, which
+    keep the marker in the data but not always the meta.
+    """
+    bare: list[RemoteTask] = []
+    for row in remote.tasks(project_id, LIGHT, after=after):
+        task = _task(row)
+        if task.marker is not None:
+            yield task
+            continue
+        bare.append(task)
+        if len(bare) == _SECOND_LOOK:
+            yield from _again(remote, project_id, bare)
+            bare.clear()
+    yield from _again(remote, project_id, bare)
+
+
+def _again(remote: LabelStudio, project_id: int, bare: list[RemoteTask]) -> Iterator[RemoteTask]:
+    if not bare:
+        return
+    # The condition spares us the data of tasks that are certainly foreign.
+    marked = [where(f"data.{MARKER}", "empty", False, "String")]
+    ids = [task.task_id for task in bare]
+    found = {row["id"]: marker_of(row) for row in remote.tasks(project_id, ("data",), conditions=marked, ids=ids)}
+    for task in bare:
+        yield RemoteTask(task.task_id, found.get(task.task_id), None, None, task.updated_at, task.answers)
+
+
+def _task(row: Mapping[str, Any]) -> RemoteTask:
+    ours = bridge_meta(row)
+    return RemoteTask(
+        task_id=row["id"],
+        marker=marker_of(row),
+        hash=_text(ours.get("hash")),
+        steps_hash=_text(ours.get("steps_hash")),
+        updated_at=row.get("updated_at") or "",
+        answers=(row.get("total_annotations") or 0) + (row.get("cancelled_annotations") or 0),
+    )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def missing_markers(markers: Iterable[str], tasks: Iterable[RemoteTask]) -> set[str]:
+    """Those of the markers that no task has."""
+    return set(markers).difference(task.marker for task in tasks if task.marker is not None)

@@ -1,0 +1,114 @@
+"""Which project on the server a config belongs to.
+
+A project is found again by the ledger, else by a line of its description, `potato-bridge:<key>`. The key is made from
+the config's `annotation_task_name` and file name, so that a colleague with the same config, and no ledger, finds the
+same project instead of making a second one.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from potato_bridge.errors import Problem, RemoteError
+from potato_bridge.model import Project
+from potato_bridge.notices import Notices
+from potato_bridge.remotes.base import RemoteProject
+from potato_bridge.remotes.label_studio import TITLE_LENGTH, LabelStudio
+from potato_bridge.sync.ledger import Ledger
+
+Found: TypeAlias = Literal["option", "ledger", "marker", "created"]
+
+_PREFIX = "potato-bridge:"
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A project on the server, and how it was found."""
+
+    project: RemoteProject
+    found: Found
+
+
+def project_marker(project: Project) -> str:
+    """The line in the description that a project is found by."""
+    key = hashlib.sha256(f"{project.name}\n{project.config.name}".encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{_PREFIX}{key[:16]}"
+
+
+def is_marked(description: str, marker: str) -> bool:
+    """Whether a description has the line; people may have written around it."""
+    return any(line.strip() == marker for line in description.splitlines())
+
+
+def marked(description: str, marker: str) -> str:
+    """The description with the line at its end."""
+    return f"{description.rstrip()}\n\n{marker}".strip()
+
+
+def project_title(project: Project) -> str:
+    """The project's name in the length that Label Studio takes."""
+    shortest, longest = TITLE_LENGTH
+    title = " ".join(project.name.split())
+    if len(title) < shortest:
+        title = f"{title} (potato-bridge)".strip()
+    return title if len(title) <= longest else f"{title[: longest - 1]}…"
+
+
+def locate(
+    project: Project, remote: LabelStudio, ledger: Ledger, notices: Notices, project_ref: int | None = None
+) -> Located | None:
+    """The project of a config on a server; None where there is none yet.
+
+    Args:
+        project: The config.
+        remote: The server.
+        ledger: What this machine remembers.
+        notices: Gets `project-gone` where the project that the ledger names was deleted.
+        project_ref: The project's id, where the user says which one is meant.
+
+    Raises:
+        RemoteError: The project that the user names does not exist, or several have the marker.
+    """
+    if project_ref is not None:
+        named = remote.project(project_ref)
+        if named is None:
+            raise RemoteError(
+                f"there is no project {project_ref} on {remote.url}", hint="Its number is in the address of its page."
+            )
+        return Located(named, "option")
+    known = ledger.project(remote.url, project.config.name)
+    if known is not None:
+        remembered = remote.project(known)
+        if remembered is not None:
+            return Located(remembered, "ledger")
+        notices.add("project-gone", f"project {known} was deleted on {remote.url}; its records stay as they are")
+    marker = project_marker(project)
+    matches = [candidate for candidate in remote.projects() if is_marked(candidate.description, marker)]
+    if len(matches) > 1:
+        raise RemoteError(
+            f"{len(matches)} projects on {remote.url} have the marker of {project.config.name}",
+            problems=[Problem(f"project {match.project_id}: {match.title}") for match in matches],
+            hint=f"Say which one is meant: --project {matches[0].project_id}",
+        )
+    if not matches:
+        return None
+    # The listing has no label config and no counts.
+    whole = remote.project(matches[0].project_id)
+    return Located(whole, "marker") if whole is not None else None
+
+
+def must_locate(
+    project: Project, remote: LabelStudio, ledger: Ledger, notices: Notices, project_ref: int | None = None
+) -> RemoteProject:
+    """`locate`, where there must be a project.
+
+    Raises:
+        RemoteError: There is none.
+    """
+    located = locate(project, remote, ledger, notices, project_ref)
+    if located is None:
+        raise RemoteError(
+            f"{remote.url} has no project of {project.config.name} yet",
+            hint="Push first, or name the project with --project ID.",
+        )
+    return located.project

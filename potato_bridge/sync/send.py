@@ -1,0 +1,208 @@
+"""Sending tasks: in batches, one request at a time, and never twice.
+
+A batch is noted in the ledger before it is sent. Where its outcome is not seen (a time-out, a cut connection, the
+process killed), its markers are looked for on the server, with patience: behind a proxy that gave up, and on SQLite
+while it is locked, Label Studio may finish minutes later.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
+
+from potato_bridge.converters.label_studio.fields import META
+from potato_bridge.errors import OutcomeUnknownError, RemoteError, StateError
+from potato_bridge.notices import Notices
+from potato_bridge.remotes.base import UnansweredError
+from potato_bridge.remotes.label_studio import LabelStudio, to_json
+from potato_bridge.sync.ledger import Ledger
+from potato_bridge.sync.listing import bridge_meta, list_tasks, missing_markers
+from potato_bridge.sync.plan import LocalItem, Plan, Update
+from potato_bridge.sync.times import instant, is_after
+
+#: Builds the tasks of all items, one by one, in the order of the items; called twice, so that none has to be kept.
+BuildTasks: TypeAlias = Callable[[Notices], Iterable[dict[str, Any]]]
+
+BATCH_TASKS = 250
+BATCH_BYTES = 16 * 1024 * 1024
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
+
+T = TypeVar("T")
+
+
+def local_item(task: Mapping[str, Any]) -> LocalItem:
+    """What the plan needs of a task that was built."""
+    meta = bridge_meta(task)
+    return LocalItem(meta["id"], meta["hash"], meta["steps_hash"])
+
+
+def add_notice_of_change(notices: Notices, update: Update, answers: int) -> None:
+    """Says that answers are for earlier steps."""
+    notices.add(
+        "item-changed-after-answer",
+        "the steps of items changed after they were answered; pull flags the earlier answers",
+        f"item {update.item_id} (task {update.task_id})",
+        answers,
+    )
+
+
+@dataclass
+class Batch:
+    """Tasks that go in one request, as JSON, with their markers."""
+
+    markers: list[str] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, marker: str, body: bytes) -> None:
+        """Takes one more task."""
+        self.markers.append(marker)
+        self.bodies.append(body)
+        self.size += len(body)
+
+    def is_full_with(self, body: bytes) -> bool:
+        """Whether another batch has to be begun for this task; an empty batch takes any."""
+        return bool(self.bodies) and (len(self.bodies) >= BATCH_TASKS or self.size + len(body) > BATCH_BYTES)
+
+
+@dataclass
+class Sender:
+    """Builds the tasks again and sends those that are new or changed. One writer, one request at a time.
+
+    Attributes:
+        newest: The greatest task id that was there before: a batch's tasks are newer.
+        created: Tasks added, those included that arrived although their answer was lost.
+        recovered: Those among them.
+    """
+
+    remote: LabelStudio
+    ledger: Ledger
+    project_id: int
+    newest: int
+    notices: Notices
+    patience: float
+    created: int = 0
+    updated: int = 0
+    recovered: int = 0
+
+    def send(self, tasks: BuildTasks, items: Sequence[LocalItem], todo: Plan, advance: Callable[[int], object]) -> None:
+        """Carries out the creations and updates of a plan, in the order of the items."""
+        creates = {create.item_id for create in todo.creates}
+        updates = {update.item_id: update for update in todo.updates}
+        batch = Batch()
+        # Its notices are those of the first pass over again.
+        expected = iter(items)
+        for task in tasks(Notices()):
+            item = local_item(task)
+            if item != next(expected, None):
+                raise StateError("the items changed while they were being pushed", hint="Push again.")
+            if item.item_id in creates:
+                body = to_json(task)
+                if batch.is_full_with(body):
+                    self._create(batch)
+                    advance(len(batch.bodies))
+                    batch = Batch()
+                batch.add(item.item_id, body)
+            elif item.item_id in updates:
+                self._update(updates[item.item_id], task)
+                advance(1)
+        if batch.bodies:
+            self._create(batch)
+            advance(len(batch.bodies))
+
+    def _create(self, batch: Batch) -> None:
+        intent = self.ledger.begin(self.remote.url, self.project_id, self.newest, batch.markers)
+        try:
+            ids = self.remote.import_tasks(self.project_id, batch.bodies)
+        except OutcomeUnknownError as error:
+            settled = isinstance(error, UnansweredError) and error.settled
+            found = _look_up(self.remote, self.project_id, self.newest, batch.markers, 0 if settled else self.patience)
+            if found is None:
+                if settled:
+                    self.ledger.end(intent)
+                raise
+            ids = found
+            self.recovered += len(batch.markers)
+        except RemoteError as error:
+            # Refused, or never sent: nothing of it is there.
+            self.ledger.end(intent)
+            raise _refused(error, batch) from error
+        self.ledger.end(intent)
+        self.newest = max(self.newest, *ids)
+        self.created += len(batch.markers)
+
+    def _update(self, update: Update, task: Mapping[str, Any]) -> None:
+        """Replaces the task's data. What was answered to earlier steps stays known as such in its meta."""
+        # Asked now: an answer may have come since the listing.
+        now = self.remote.task(update.task_id, ("meta", "annotations"))
+        if now is None:
+            raise RemoteError(
+                f"task {update.task_id} of item {update.item_id} was deleted meanwhile", hint="Push again."
+            )
+        old, new = bridge_meta(now), dict(bridge_meta(task))
+        times = [a["updated_at"] for a in now.get("annotations") or [] if isinstance(a.get("updated_at"), str)]
+        revisions = [entry for entry in old.get("revisions") or [] if isinstance(entry, dict)]
+        # By the server's clock, ours may differ from it: an answer up to this time is for the steps of before.
+        replaced_at = max(times, key=instant, default="")
+        last = revisions[-1].get("replaced_at", "") if revisions else ""
+        if old.get("steps_hash") != new.get("steps_hash") and is_after(replaced_at, last):
+            revision = {key: old.get(key) for key in ("hash", "steps_hash", "total_steps")}
+            revisions.append({**revision, "replaced_at": replaced_at})
+            if not update.answers:
+                add_notice_of_change(self.notices, update, len(times))
+        if revisions:
+            new["revisions"] = revisions
+        team = now.get("meta")
+        meta = {**(team if isinstance(team, dict) else {}), META: new}
+        repeatable(lambda: self.remote.update_task(update.task_id, task["data"], meta))
+        self.updated += 1
+
+
+def repeatable(write: Callable[[], T]) -> T:
+    """Sends what does no harm when it is carried out twice; once more where its outcome is not known."""
+    try:
+        return write()
+    except OutcomeUnknownError:
+        return write()
+
+
+def _refused(error: RemoteError, batch: Batch) -> RemoteError:
+    """The error with the item's id in place of its position in the request."""
+    match = re.search(r"\bat item (\d+)", error.message)
+    if match is None or int(match[1]) >= len(batch.markers):
+        return error
+    named = f"item {batch.markers[int(match[1])]!r} is refused, and with it the {len(batch.markers)} of its batch"
+    return type(error)(f"{named}: {error.message}", hint=error.hint)
+
+
+def settle_intents(remote: LabelStudio, ledger: Ledger, project_id: int, patience: float) -> int:
+    """Waits for what an earlier, killed push may have sent; returns how many of its tasks have arrived.
+
+    A batch that is older than the patience and not there was never received.
+    """
+    arrived = 0
+    for intent in ledger.intents(remote.url, project_id):
+        # A clock that was set back must not make us wait longer than the patience.
+        left = min(max(intent.sent_at + patience - time.time(), 0.0), patience)
+        if _look_up(remote, project_id, intent.after, intent.markers, left) is not None:
+            arrived += len(intent.markers)
+        ledger.end(intent.intent_id)
+    return arrived
+
+
+def _look_up(
+    remote: LabelStudio, project_id: int, after: int, markers: Sequence[str], patience: float
+) -> list[int] | None:
+    """The ids of a batch's tasks once all of them are there; None if they do not appear in time."""
+    deadline = time.monotonic() + patience
+    wanted = set(markers)
+    pause = _FIRST_PAUSE
+    while True:
+        found = [task for task in list_tasks(remote, project_id, after=after) if task.marker in wanted]
+        if not missing_markers(markers, found):
+            return [task.task_id for task in found]
+        if time.monotonic() + pause > deadline:
+            return None
+        time.sleep(pause)
+        pause = min(pause * 2, _LONGEST_PAUSE)
