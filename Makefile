@@ -22,9 +22,10 @@ demo: ## show the whole way, traces to training data, on a real Label Studio
 	@venv=$$($(VENV) demo) && "$$venv/bin/potato-bridge" demo $(ARGS)
 
 .PHONY: test
-test: ## run all tests, with a real Label Studio and a real browser
-	@venv=$$($(VENV) dev) && server=$$($(VENV) label-studio) && \
+test: ## run all tests, with a real Label Studio, a real Potato and a real browser
+	@venv=$$($(VENV) dev) && server=$$($(VENV) label-studio) && potato=$$($(VENV) potato) && \
 	POTATO_BRIDGE_TEST_LABEL_STUDIO="$$server/bin/label-studio" \
+	POTATO_BRIDGE_TEST_POTATO="$$potato/bin/potato" \
 	"$$venv/bin/python" -m pytest --durations=15 $(ARGS)
 
 .PHONY: lint

@@ -3,6 +3,7 @@
     python .ci/environment.py dev            # the package (editable) and the dev group
     python .ci/environment.py demo           # the package (editable) with its demo extra
     python .ci/environment.py label-studio   # the server alone, for the tests
+    python .ci/environment.py potato         # Potato alone, for the tests
 
 An environment is `.cache/venvs/<name>-<key>`. The key covers what decides its
 content, so a changed pin makes a new environment and a changed lint setting does
@@ -26,7 +27,9 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "constraints.txt"
-ENVIRONMENTS = ("demo", "dev", "label-studio")
+# Potato's dependencies have pins of their own: they need not fit ours.
+POTATO = ROOT / "tests" / "servers" / "potato-constraints.txt"
+ENVIRONMENTS = ("demo", "dev", "label-studio", "potato")
 STAMP = "complete"
 BIN = "Scripts" if os.name == "nt" else "bin"
 
@@ -36,17 +39,19 @@ def requirements(name: str, project: dict[str, Any]) -> list[str]:
     if name == "label-studio":
         # The same pin as the demo's: the tests then run the server that users get.
         return list(project["project"]["optional-dependencies"]["demo"])
+    if name == "potato":
+        return ["-r", str(POTATO)]
     if name == "demo":
         return ["-e", f"{ROOT}[demo]"]
     # The dev group is spelled out because pip has no --group before 25.1.
     return ["-e", str(ROOT), *project["dependency-groups"]["dev"]]
 
 
-def key_of(arguments: list[str], project: dict[str, Any]) -> str:
+def key_of(arguments: list[str], constraints: Path, project: dict[str, Any]) -> str:
     """A short hash of everything that decides the content of an environment."""
     parts: list[Any] = [
         arguments,
-        CONSTRAINTS.read_text(encoding="utf-8"),
+        constraints.read_text(encoding="utf-8"),
         sys.version,
         # Scripts hold the absolute path of their interpreter.
         sys.base_prefix,
@@ -80,10 +85,10 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-def install(folder: Path, arguments: list[str]) -> None:
+def install(folder: Path, arguments: list[str], constraints: Path) -> None:
     """Install the packages, or end with an error."""
     python = str(folder / BIN / "python")
-    constrained = ["-c", str(CONSTRAINTS)]
+    constrained = ["-c", str(constraints)]
     pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", *constrained]
     uv = [python, "-m", "uv", "pip", "install", "--quiet", "--python", python, *constrained]
     # uv is several times faster, but it does not read pip's configuration: where
@@ -102,8 +107,9 @@ def main() -> None:
     name = sys.argv[1]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     arguments = requirements(name, project)
+    constraints = POTATO if name == "potato" else CONSTRAINTS
     venvs = ROOT / ".cache" / "venvs"
-    folder = venvs / f"{name}-{key_of(arguments, project)}"
+    folder = venvs / f"{name}-{key_of(arguments, constraints, project)}"
     venvs.mkdir(parents=True, exist_ok=True)
     with locked(venvs / f"{folder.name}.lock"):
         # exists() follows the link, so an interpreter that was removed is noticed.
@@ -111,7 +117,7 @@ def main() -> None:
             say(f"making {folder.relative_to(ROOT)} (Python {sys.version.split()[0]})")
             shutil.rmtree(folder, ignore_errors=True)
             venv.create(folder, with_pip=True, symlinks=os.name != "nt")
-            install(folder, arguments)
+            install(folder, arguments, constraints)
             # Last, so that an interrupted installation is done again.
             (folder / STAMP).touch()
     print(folder)

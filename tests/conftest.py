@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.servers.label_studio import LabelStudio, find_label_studio, running_label_studio
+from tests.servers.potato import Potato, find_potato, installed_potato
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -29,6 +30,7 @@ def pytest_report_header() -> list[str]:
 
     return [
         f"label studio: {find_label_studio() or 'none; `make test` installs it'}",
+        f"potato: {find_potato() or 'none; `make test` installs it'}",
         f"chromium: {find_chromium() or HOW_TO_INSTALL}",
     ]
 
@@ -38,6 +40,12 @@ def label_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabelStud
     """A real Label Studio, shared by all tests: make projects, do not rely on an empty server."""
     with running_label_studio(tmp_path_factory.mktemp("label-studio")) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def potato(tmp_path_factory: pytest.TempPathFactory) -> Potato:
+    """The real Potato, as a program. Each project of a test needs a task name of its own."""
+    return installed_potato(tmp_path_factory.mktemp("potato"))
 
 
 @pytest.fixture(scope="session")

@@ -106,9 +106,7 @@ def read_rewards(blob: Blob, steps: StepList, scheme: ProcessReward) -> Reading:
     flags = list(blob.flags)
     # A position that is marked counts; an unmarked one beyond the end is as good as none.
     outside = sorted(
-        position
-        for position, reward in blob.rewards.items()
-        if reward is not None and not 0 <= position < steps.total
+        position for position, reward in blob.rewards.items() if reward is not None and not 0 <= position < steps.total
     )
     if outside:
         message = f"position {outside[0]} is rewarded, and the item has {steps.total} (0 to {steps.total - 1})"

@@ -32,7 +32,7 @@ class StepLists:
         kinds = [None if key is None else listing(project, key) for key in self._keys]
         for item in read_items(project, Notices()):
             self.order[item.id] = len(self.order)
-            masks = []
+            masks: list[bytes | None] = []
             for key, kind in zip(self._keys, kinds, strict=True):
                 entries = None if key is None else item.data.get(key)
                 if kind is None or not isinstance(entries, list):

@@ -238,9 +238,12 @@ def _is_session(value: Any) -> bool:
 
 def _times(session: _Session) -> Times:
     seconds = session.total_time_ms
+    started, ended = session.session_start, session.session_end
+    # The start is the server's time and the end the browser's: clocks that disagree say nothing of the end.
+    ordered = started is None or ended is None or ended >= started
     return Times(
-        started=_time(session.session_start),
-        ended=_time(session.session_end),
+        started=_time(started),
+        ended=_time(ended) if ordered else None,
         seconds=seconds / 1000 if seconds is not None and 0 < seconds < 1e12 else None,
     )
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,6 +57,14 @@ ProjectOption = Annotated[
 TemplateOption = Annotated[
     Path | None, typer.Option("--template", help="A changed copy of label_configs/label_studio/first_error.xml.j2.")
 ]
+
+
+class Origin(StrEnum):
+    """Which answers of a folder are meant, where it holds pulled records and the states of Potato's server."""
+
+    AUTO = "auto"
+    RECORDS = "records"
+    POTATO = "potato"
 
 
 class Output:

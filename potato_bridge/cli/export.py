@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from potato_bridge.cli.common import ConfigOption, JsonOption, NoticesOption, open_output
+from potato_bridge.cli.common import ConfigOption, JsonOption, NoticesOption, Origin, open_output
 from potato_bridge.export.options import Dialect, ExportOptions, Neutral, Unrated
 
 
@@ -14,9 +14,14 @@ def export(
     records: Annotated[
         Path | None,
         typer.Option(
-            "-i", "--input", help="Records file, or the folder it is in. Default: the config's output folder."
+            "-i",
+            "--input",
+            help="Records file, its folder, or Potato's annotation_output. Default: the config's output folder.",
         ),
     ] = None,
+    origin: Annotated[
+        Origin, typer.Option("--from", help="Which answers, where a folder holds records and Potato's states.")
+    ] = Origin.AUTO,
     target: Annotated[
         str | None,
         typer.Option("-f", "--format", help="Target: prm. Default: the config's export_annotation_format."),
@@ -50,7 +55,6 @@ def export(
     if out is None:
         raise UsageError("no output given", hint="Add -o FOLDER, or -o FILE.jsonl for Potato's form.")
     output = open_output(as_json, notices)
-    project, source = export_inputs(config, records, output.notices)
     options = ExportOptions(
         dialect=dialect,
         scheme=scheme,
@@ -59,7 +63,10 @@ def export(
         observations=observations,
         ledger=ledger,
     )
-    with output.progress("exporting records") as advance:
+    with (
+        export_inputs(config, records, origin, output.notices) as (project, source),
+        output.progress("exporting records") as advance,
+    ):
         report = run(project, source, choose_target(target, project), out, options, output.notices, advance)
     output.data(f"{report.out}: {report.rows} rows of {report.records_in} records")
     for reason, count in report.reasons.items():

@@ -29,6 +29,10 @@ def pull(
         bool,
         typer.Option("--full", help="Download everything again, and let the server's answers replace edited ones."),
     ] = False,
+    potato: Annotated[
+        Path | None,
+        typer.Option("--potato", help="Also write the answers into this annotation_output. Stop Potato first."),
+    ] = None,
     url: UrlOption = None,
     api_key: KeyOption = None,
     project_id: ProjectOption = None,
@@ -57,4 +61,11 @@ def pull(
             progress=output.progress,
         )
     output.data(f"{records}: {report.describe()}")
-    output.finish(report.to_json())
+    document = report.to_json()
+    if potato is not None:
+        from potato_bridge.sync.potato import write_potato
+
+        written = write_potato(project, records, potato, output.notices)
+        output.data(f"{potato}: {written.describe()}")
+        document["potato"] = written.to_json()
+    output.finish(document)

@@ -154,8 +154,9 @@ def _annotate(
 
 
 def _first_rows(dataset: Path, count: int = 3) -> list[dict[str, Any]]:
-    import pyarrow.parquet
+    from pyarrow.parquet import ParquetFile
 
-    shard = min(dataset.glob("prm/*.parquet"))
-    rows: list[dict[str, Any]] = pyarrow.parquet.read_table(shard).slice(0, count).to_pylist()
+    shard = ParquetFile(min(dataset.glob("prm/*.parquet")))  # type: ignore[no-untyped-call]
+    batch = next(shard.iter_batches(count))  # type: ignore[no-untyped-call]
+    rows: list[dict[str, Any]] = batch.to_pylist()
     return rows

@@ -1,0 +1,124 @@
+"""Item and trace → a Label Studio task."""
+
+import hashlib
+import json
+from typing import Any
+
+from potato_bridge.converters.label_studio import fields, templates
+from potato_bridge.converters.label_studio.cards import CardMaker, text_lengths
+from potato_bridge.converters.label_studio.clip import clip, text_limit
+from potato_bridge.converters.label_studio.files import touched_files
+from potato_bridge.converters.label_studio.interface import is_text_field, rated_scheme, trace_display
+from potato_bridge.converters.label_studio.pictures import LoadImage, Pictures, files_under
+from potato_bridge.converters.label_studio.text import storable
+from potato_bridge.converters.label_studio.view import Card, Clip
+from potato_bridge.errors import InputError
+from potato_bridge.model import Item, ProcessReward, Project, Trace
+from potato_bridge.model.project import TraceDisplay
+from potato_bridge.model.trace import ImageBlock
+from potato_bridge.notices import Notices
+
+
+def build_task(
+    project: Project, item: Item, trace: Trace, notices: Notices, *, load_image: LoadImage | None = None
+) -> dict[str, Any]:
+    """Makes the task of an item.
+
+    Args:
+        project: The project.
+        item: The item.
+        trace: The item's trace: `trace.task.text` is shown above its steps.
+        notices: Gets what the page cannot show.
+        load_image: Reads a picture that the trace names; None: from the files below `task_dir`.
+
+    Returns:
+        `{"data": {…}, "meta": {"potato_bridge": {"id", "hash", "steps_hash", "total_steps", "schema"}}}`. The hashes
+        are SHA-256, in hexadecimal, of the data and of its step options as canonical JSON.
+
+    Raises:
+        InputError: Label Studio cannot store the item's id.
+    """
+    scheme, display, where = rated_scheme(project), trace_display(project), f"item {item.id}"
+    if storable(item.id) != item.id:
+        raise InputError(
+            f"{item.file}{f':{item.line}' if item.line else ''}: Label Studio cannot store the id {item.id!r}",
+            hint="Take NUL characters and lone surrogates out of the id.",
+        )
+    pictures = Pictures(load_image or files_under(project.task_dir), notices, where)
+    limit = text_limit(text_lengths(trace))
+    cards = CardMaker(display, limit, pictures.draw, notices, where).cards(trace)
+    total = len(trace.ratable())
+    if total == 0:
+        notices.add("no-steps", "the item has no step to rate; its annotators can only skip it", where)
+    macros: Any = templates.cards()
+    data: dict[str, Any] = {fields.MARKER: item.id, fields.TASK_TEXT: storable(trace.task.text or "")}
+    attached = [pictures.draw(block) for block in trace.task.attachments if isinstance(block, ImageBlock)]
+    label, shown = _texts(project, item, display)
+    data[fields.TASK_HTML] = _html(macros.task(label, clip(trace.task.text or "", _fold(display)), shown, attached))
+    if display.show_file_tree:
+        data[fields.FILES_HTML] = _html(macros.files(touched_files(trace)))
+    if not scheme.first_error.show_step_content:
+        data[fields.TRACE_HTML] = _html(macros.trace(cards, display.show_step_numbers))
+    data[fields.OPTIONS] = _options(cards, scheme, display)
+    meta = {
+        "id": item.id,
+        "hash": _hash(data),
+        "steps_hash": _hash(data[fields.OPTIONS]),
+        "total_steps": total,
+        "schema": fields.TASK_SCHEMA,
+    }
+    return {"data": data, "meta": {fields.META: meta}}
+
+
+def _options(cards: list[Card], scheme: ProcessReward, display: TraceDisplay) -> list[dict[str, Any]]:
+    """The options of the question: the steps, the entries that are only shown, and "all steps correct"."""
+    macros: Any = templates.cards()
+    keys = scheme.shortcuts.enabled
+    options: list[dict[str, Any]] = []
+    for position, card in enumerate(cards):
+        number = card.number
+        key = fields.STEP_KEYS[number] if keys and number is not None and number < len(fields.STEP_KEYS) else ""
+        html = macros.option(card, display.show_step_numbers, scheme.first_error.show_step_content, key)
+        option: dict[str, Any] = {
+            "value": fields.turn_value(position) if number is None else fields.step_value(number),
+            "html": _html(html),
+            "hotkey": key or fields.no_key(position),
+        }
+        if number is None:
+            # Label Studio disables the radio: neither mouse nor keyboard chooses it.
+            option["readonly"] = True
+        options.append(option)
+    if scheme.first_error.allow_no_error:
+        key = fields.ALL_CORRECT_KEY if keys else ""
+        html = _html(macros.all_correct(key))
+        options.append({"value": fields.ALL_CORRECT, "html": html, "hotkey": key or fields.no_key(len(cards))})
+    return options
+
+
+def _texts(project: Project, item: Item, display: TraceDisplay) -> tuple[str, list[tuple[str, Clip]]]:
+    """The label of the task's text, and the other text fields of the display with their labels."""
+    label, shown = "Task", []
+    for field in project.fields:
+        if not is_text_field(field, project):
+            continue
+        if field.key == project.text_key:
+            label = field.label or label
+        elif item.data.get(field.key) not in (None, ""):
+            value = item.data[field.key]
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+            shown.append((field.label or field.key, clip(text, _fold(display))))
+    return label, shown
+
+
+def _fold(display: TraceDisplay) -> int | None:
+    return display.max_output_lines if display.collapse_long_outputs else None
+
+
+def _html(value: object) -> str:
+    # Jinja's macros give Markup, a str that only templates need.
+    return storable(str(value))
+
+
+def _hash(value: Any) -> str:
+    canonical = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,80 @@
+"""`init`: a config for a team that has traces and no Potato."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from potato_bridge.cli.common import JsonOption, NoticesOption, open_output
+
+
+class Mode(StrEnum):
+    """How process rewards are asked for."""
+
+    FIRST_ERROR = "first_error"
+    PER_STEP = "per_step"
+
+
+def init(
+    items: Annotated[
+        Path | None, typer.Option("--items", help="The traces: .json, .jsonl, .csv, .tsv or .parquet, an item each.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="Folder for config.yaml, or the config itself. Default: here.")
+    ] = Path(),
+    scheme: Annotated[str, typer.Option("--scheme", help="What is annotated.")] = "process_reward",
+    mode: Annotated[
+        Mode, typer.Option("--mode", help="One click on the first wrong step, or a label for every step.")
+    ] = Mode.FIRST_ERROR,
+    id_key: Annotated[str | None, typer.Option("--id-key", help="Field with the item's id.")] = None,
+    text_key: Annotated[str | None, typer.Option("--text-key", help="Field with the text of the task.")] = None,
+    steps_key: Annotated[str | None, typer.Option("--steps-key", help="Field with the list of steps.")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Title of the project. Default: after the file.")] = None,
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", help="Encoding of the file, where it is not UTF-8.")
+    ] = None,
+    copy: Annotated[
+        bool, typer.Option("--copy", help="Copy the items into the config's folder, where they lie outside of it.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the config, and write nothing.")] = False,
+    as_json: JsonOption = False,
+    notices: NoticesOption = None,
+) -> None:
+    """Write a config for traces that have none, and say what was chosen. Overwrites nothing."""
+    from potato_bridge.cli.init_files import Request, start
+    from potato_bridge.errors import UsageError
+
+    if items is None:
+        raise UsageError("no items given", hint="Name the file with the traces: --items traces.jsonl")
+    output = open_output(as_json, notices)
+    request = Request(
+        items=items,
+        out=out,
+        scheme=scheme,
+        mode=mode.value,
+        id_key=id_key,
+        text_key=text_key,
+        steps_key=steps_key,
+        name=name,
+        encoding=encoding,
+        copy=copy,
+    )
+    with output.progress("checking items") as advance:
+        started = start(request, output.notices, dry_run=dry_run, advance=advance)
+    # A dry run prints the config alone on stdout, so that it can be piped.
+    tell = output.say if dry_run else output.data
+    if dry_run:
+        output.data(started.text.rstrip("\n"))
+    tell(f"{started.config}: {'would be written' if dry_run else 'written'}")
+    for key, found in started.draft.findings().items():
+        tell(f"  {key:<10} {found.value}: {found.why}")
+    rest = f"; {started.shown} entries of users, systems and tools are shown and not rated" if started.shown else ""
+    tell(f"  {'items':<10} {started.items} in {started.data}, {started.steps} steps to rate{rest}")
+    if started.settings is not None:
+        tell(
+            f"{started.settings}: {'would be written' if dry_run else 'written'}, so that the config need not be named"
+        )
+    if not dry_run:
+        tell(f"next: potato-bridge check {started.config}")
+    output.finish({**started.to_json(), "dry_run": dry_run})
