@@ -50,7 +50,9 @@ def export_inputs(
         notices.add("records-chosen", f"{folder} holds Potato's states too; {path.name} is exported", str(folder))
     if origin is Origin.POTATO or (origin is Origin.AUTO and has_states and not path.is_file()):
         if not has_states:
-            raise InputError(f"{folder}: no folder of it has a user_state.json", hint="Name an annotation_output with -i.")
+            raise InputError(
+                f"{folder}: no folder of it has a user_state.json", hint="Name an annotation_output with -i."
+            )
         with potato_records(project, folder, notices) as found:
             yield project, found
         return
