@@ -71,6 +71,8 @@ def test_every_notice_code_is_documented() -> None:
         text = source.read_text()
         raised |= set(re.findall(r'notices?\.add\(\s*"([a-z-]+)"', text))
         raised |= set(re.findall(r'\.notice\(\s*"([a-z-]+)"', text))
+        # A table of code to condition and message.
+        raised |= set(re.findall(r'^ +"([a-z]+(?:-[a-z]+)+)": \($', text, re.M))
     assert raised - documented == set(), "docs/notices.md lacks these"
 
 
