@@ -35,6 +35,15 @@ def pytest_report_header() -> list[str]:
     ]
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What passed tests printed: figures, seeds and counts, which nobody would see otherwise."""
+    printed = [report for report in terminalreporter.stats.get("passed", []) if report.capstdout.strip()]
+    if printed:
+        terminalreporter.section("figures")
+        for report in printed:
+            terminalreporter.line(f"{report.nodeid}\n{report.capstdout.strip()}")
+
+
 @pytest.fixture(scope="session")
 def label_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabelStudio]:
     """A real Label Studio, shared by all tests: make projects, do not rely on an empty server."""

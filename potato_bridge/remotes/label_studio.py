@@ -155,6 +155,10 @@ class LabelStudio:
         """Changes these fields of a project, and no others. Harmless to repeat."""
         return _project(self._written("PATCH", f"/api/projects/{project_id}/", fields))
 
+    def create_view(self, project_id: int, data: Mapping[str, Any]) -> None:
+        """Adds a tab to a project's list of tasks."""
+        self._written("POST", "/api/dm/views/", {"project": project_id, "data": data})
+
     def tasks(
         self,
         project_id: int,

@@ -1,8 +1,10 @@
 """The project on the server: what of it has to change, and the change. What a team has set otherwise stays as it is."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from potato_bridge.converters.label_studio.interface import Interface
+from potato_bridge.converters.label_studio.task_list import task_list_view
 from potato_bridge.errors import OutcomeUnknownError, RemoteError
 from potato_bridge.model import Project
 from potato_bridge.remotes.base import RemoteProject
@@ -86,7 +88,7 @@ def _create_project(project: Project, interface: Interface, remote: LabelStudio)
         "show_instruction": bool(interface.instruction),
     }
     try:
-        return remote.create_project(fields)
+        made = remote.create_project(fields)
     except OutcomeUnknownError:
         for candidate in remote.projects():
             if is_marked(candidate.description, marker):
@@ -94,3 +96,8 @@ def _create_project(project: Project, interface: Interface, remote: LabelStudio)
                 if whole is not None:
                     return whole
         raise
+    # Without this view the list of tasks lays out the cards of all steps in its cells. It is a comfort: a server that
+    # refuses it is still one to annotate on.
+    with suppress(RemoteError):
+        remote.create_view(made.project_id, task_list_view())
+    return made

@@ -404,7 +404,7 @@ def test_a_template_of_a_team(desk, annotator_page, tmp_path):
     assert (first.annotations, first.controls) == (second.annotations, second.controls)
 
 
-def test_dark_mode(desk, annotator_page, shot):
+def test_dark_mode(desk, annotator_page):
     made, page = desk(), annotator_page()
     made.open(page)
     page.evaluate("document.documentElement.setAttribute('data-color-scheme', 'dark')")
@@ -414,4 +414,3 @@ def test_dark_mode(desk, annotator_page, shot):
     )
     assert text - paper > 150
     assert page.evaluate(STATES)[1] == [ERROR, "-1 (first error)"]
-    shot(page, "first-error-dark")
