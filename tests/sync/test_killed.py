@@ -38,7 +38,7 @@ def run(server: Server, verb: str, folder: Path, name: str, number: int = 0, whe
 def test_push_killed_at_each_request(label_studio: Server, tmp_path: Path, when: str) -> None:
     (tmp_path / "whole").mkdir()
     requests = run(label_studio, "push", tmp_path / "whole", f"whole {when}")
-    assert requests == 5
+    assert requests == 6
     for number in range(1, requests + 1):
         folder, name = tmp_path / str(number), f"killed {when} {number}"
         folder.mkdir()
