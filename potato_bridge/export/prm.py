@@ -5,14 +5,13 @@ The columns `prompt`, `completions`, `labels` are TRL's stepwise supervision (up
 without a word. The scores as rated stand beside them.
 """
 
-import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from potato_bridge.errors import InputError, UsageError
 from potato_bridge.export.options import ExportOptions, Neutral, Unrated
 from potato_bridge.export.rows import Case, LeftOut, Reason, Row, answer
 from potato_bridge.model import Item, ProcessReward, Project, Record
-from potato_bridge.model.process_reward import parse_first_error
+from potato_bridge.model.process_reward import parse
 from potato_bridge.notices import Notices
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class Prm:
         if isinstance(value, LeftOut):
             return value
         try:
-            scores = read_scores(value)
+            scores = [None if label is None else float(label) for label in parse(value).labels]
         except InputError as error:
             return LeftOut(Reason.INVALID_VALUE, error.message)
         if case is None:
@@ -188,34 +187,6 @@ class Prm:
             "Mode `per_step`: each step was rated by itself. A score above 0 is `true`, one below 0 is `false`.",
             f"{neutral} {unrated}",
         ]
-
-
-def read_scores(value: Any) -> list[float | None]:
-    """The score of each ratable step of a canonical process_reward value, either mode; None: the step is unrated.
-
-    Raises:
-        InputError: Not such a value, or one that contradicts itself.
-    """
-    mode = value.get("mode") if isinstance(value, dict) else None
-    if mode != "per_step":
-        return [float(label) for label in parse_first_error(value).labels]
-    total, labels = value.get("total_steps"), value.get("labels")
-    if not isinstance(total, int) or isinstance(total, bool):
-        raise InputError(f"total_steps must be a whole number, got {total!r}")
-    if not isinstance(labels, list) or len(labels) != total:
-        raise InputError(f"labels must be a list of {total}, one for each step")
-    return [_score(label, number) for number, label in enumerate(labels)]
-
-
-def _score(label: Any, number: int) -> float | None:
-    if label is None:
-        return None
-    if isinstance(label, int | float) and not isinstance(label, bool) and abs(label) < math.inf:
-        try:
-            return float(label)
-        except OverflowError:
-            pass
-    raise InputError(f"labels[{number}] must be a number or null, got {label!r}")
 
 
 def _id(value: int | str | None) -> str | None:

@@ -9,9 +9,10 @@ import pytest
 
 from potato_bridge.errors import InputError, UsageError
 from potato_bridge.export.options import ExportOptions, Neutral, Unrated
-from potato_bridge.export.prm import Prm, read_scores
+from potato_bridge.export.prm import Prm
 from potato_bridge.export.rows import LeftOut, Reason, Row
 from potato_bridge.model import Item, OtherScheme, ProcessReward, Record, from_builtins
+from potato_bridge.model.process_reward import parse
 from potato_bridge.notices import Notices
 from tests.export.helpers import first_error, item, make_project, per_step, record
 
@@ -117,7 +118,7 @@ def test_observations_only_where_asked_for(tmp_path: Path) -> None:
 )
 def test_values_that_contradict_themselves(tmp_path: Path, value: Any) -> None:
     with pytest.raises(InputError):
-        read_scores(value)
+        parse(value)
     assert reason(tmp_path, value) is Reason.INVALID_VALUE
 
 
