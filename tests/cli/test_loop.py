@@ -184,3 +184,54 @@ def test_errors_are_for_people(bridge, project, arguments, code, words) -> None:
     done = bridge(*arguments)
     assert done.code == code, done.err
     assert words in done.err and "Traceback" not in done.err and done.out == ""
+
+
+RECORD = {"id": "empty-month", "annotator": "ann", "annotations": {"process_reward": first_error("empty-month", 2)}}
+
+
+def test_export_finds_the_config_of_an_output_folder_and_its_target(bridge, project, tmp_path) -> None:
+    folder = project.parent / "annotation_output"
+    folder.mkdir()
+    (folder / "records.jsonl").write_text(json.dumps(RECORD) + "\n")
+    done = bridge("export", "-i", folder, "-o", "rows.jsonl", "--json")
+    assert done.code == 0, done.err
+    assert done.json["target"] == "prm" and done.json["rows"] == 1
+    [row] = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    assert (row["trace_id"], [step["label"] for step in row["steps"]]) == ("empty-month", [1, 1, -1, -1, -1])
+    # The same with the config alone: the records are where pull puts them.
+    assert bridge("export", "-c", project, "-o", "again.jsonl").code == 0
+    assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "rows.jsonl").read_bytes()
+
+    # A records file somewhere else leads to no config.
+    (tmp_path / "records.jsonl").write_text(json.dumps(RECORD) + "\n")
+    lost = bridge("export", "-i", tmp_path / "records.jsonl", "-f", "prm", "-o", "x.jsonl")
+    assert lost.code == 2
+    assert all(words in lost.err for words in ("-c", "potato-bridge.yaml", "output folder"))
+
+    # What the config names is refused by name where it is no target yet.
+    project.write_text(
+        project.read_text().replace('export_annotation_format: "prm"', 'export_annotation_format: "jsonl"')
+    )
+    other = bridge("export", "-c", project, "-o", "y.jsonl")
+    assert other.code == 2 and "jsonl is not supported yet" in other.err and "Supported: prm" in other.err
+
+
+def test_potato_states_and_pulled_records_in_one_folder(bridge, project, tmp_path) -> None:
+    folder = project.parent / "annotation_output"
+    (folder / "bob").mkdir(parents=True)
+    blob = {"steps": [{"index": position, "reward": 1} for position in (1, 2, 3, 5, 6)], "mode": "first_error"}
+    entry = [{"schema": "process_reward", "name": "process_reward"}, json.dumps(blob)]
+    state = {"user_id": "bob", "instance_id_to_label_to_value": {"empty-month": [entry]}}
+    (folder / "bob" / "user_state.json").write_text(json.dumps(state))
+    alone = bridge("export", "-i", folder, "-o", "states.jsonl", "--json")
+    assert alone.code == 0, alone.err
+    [row] = [json.loads(line) for line in (tmp_path / "states.jsonl").read_text().splitlines()]
+    assert [step["label"] for step in row["steps"]] == [1, 1, 1, 1, 1]
+
+    (folder / "records.jsonl").write_text(json.dumps(RECORD) + "\n")
+    both = bridge("export", "-i", folder, "-o", "records-win.jsonl", "--json")
+    assert "records-chosen" in {notice["code"] for notice in both.json["notices"]}
+    assert "-1" in (tmp_path / "records-win.jsonl").read_text()
+    states = bridge("export", "-i", folder, "--from", "potato", "-o", "chosen.jsonl", "--json")
+    assert states.code == 0, states.err
+    assert (tmp_path / "chosen.jsonl").read_bytes() == (tmp_path / "states.jsonl").read_bytes()
