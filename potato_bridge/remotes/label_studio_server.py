@@ -9,6 +9,7 @@ import html
 import os
 import re
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
@@ -106,7 +107,9 @@ class LocalLabelStudio:
             timeout: Seconds until the server must answer. A new data folder takes about
                 half a minute of migrations.
         """
-        self.executable = str(executable)
+        # The server runs in its data folder, where a relative path would lead nowhere.
+        found = shutil.which(executable)
+        self.executable = str(Path(found).absolute()) if found else str(executable)
         self.data_dir = Path(data_dir).absolute()
         self.username = username
         self.password = password or secrets.token_urlsafe(16)
