@@ -22,6 +22,7 @@ TASK_HTML: Final = "task_html"
 FILES_HTML: Final = "files_html"
 TRACE_HTML: Final = "trace_html"
 OPTIONS: Final = "step_options"
+PAGES: Final = "step_pages"
 
 #: Name of the object tag that every answer of ours points to.
 TASK_OBJECT: Final = "task"

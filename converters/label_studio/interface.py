@@ -6,6 +6,7 @@ from pathlib import Path
 from markupsafe import Markup, escape
 
 from potato_bridge.converters.label_studio import fields, templates, validate
+from potato_bridge.converters.label_studio.modes import MODES, mode_of
 from potato_bridge.converters.label_studio.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model import ProcessReward, Project
@@ -20,7 +21,7 @@ class Interface:
     Attributes:
         label_config: XML.
         instruction: HTML, for the project's instructions.
-        control: Name of the control whose answer is the reward.
+        control: Name of the control whose answer is the reward; with the index flag where each step has one.
     """
 
     label_config: str
@@ -46,20 +47,20 @@ def build_interface(project: Project, notices: Notices, template: Path | None = 
             as it must be.
     """
     scheme = rated_scheme(project)
-    display = trace_display(project)
+    mode, display = mode_of(scheme), trace_display(project)
     control = fields.control_name(scheme)
     _notices(project, scheme, control, notices)
     variables = {
         "control": control,
-        "description": scheme.description or "Click the first step where the agent made a mistake",
+        "description": scheme.description or mode.description,
         "required": scheme.required,
-        "required_message": _required_message(scheme),
-        "first_error": scheme.first_error,
         "display": display,
+        **mode.variables(scheme),
     }
-    rendered = templates.render_label_config(template, variables)
-    validate.check(rendered, control, scheme.required)
-    return Interface(storable(rendered.text), _instruction(scheme), control)
+    rendered = templates.render_label_config(mode.template, template, variables)
+    musts = mode.musts(scheme)
+    validate.check(rendered, musts, mode.repeats)
+    return Interface(storable(rendered.text), _instruction(scheme), musts[0].name)
 
 
 def rated_scheme(project: Project) -> ProcessReward:
@@ -74,13 +75,13 @@ def rated_scheme(project: Project) -> ProcessReward:
         have = f"it has: {', '.join(types)}" if types else "it has none at all"
         raise InputError(
             f"{project.config}: no annotation scheme of type process_reward ({have})",
-            hint="This version shows process_reward in mode first_error. Add such a scheme to annotation_schemes.",
+            hint="Add a scheme of type process_reward: this version shows no other on Label Studio.",
         )
-    if scheme.mode != "first_error":
+    if scheme.mode not in MODES:
         place = f"{project.config}:{scheme.line}" if scheme.line else str(project.config)
         raise InputError(
             f"{place} {scheme.name}: process_reward in mode {scheme.mode} is not supported yet",
-            hint='This version shows mode "first_error" on Label Studio.',
+            hint=f"This version shows the modes {' and '.join(MODES)} on Label Studio.",
         )
     return scheme
 
@@ -97,34 +98,14 @@ def steps_field(project: Project) -> DisplayField | None:
     return next((f for f in project.fields if f.key == key and f.trace is not None), project.trace_field())
 
 
-def _required_message(scheme: ProcessReward) -> str:
-    return "Choose the first wrong step" + (" or “All steps correct”." if scheme.first_error.allow_no_error else ".")
-
-
 def _notices(project: Project, scheme: ProcessReward, control: str, notices: Notices) -> None:
     where = f"{project.config.name}{f':{scheme.line}' if scheme.line else ''} {scheme.name}"
-    documented = scheme.dialect != "code"
     asked = {
-        "no-confirmation": (
-            documented and scheme.first_error.require_confirmation,
-            "require_confirmation: Label Studio's free edition cannot ask “Are you sure?”; an answer can be changed "
-            "until it is submitted, and after that with Update",
-        ),
-        "no-shortcuts": (
-            scheme.shortcuts.enabled and bool(scheme.shortcuts.next_step or scheme.shortcuts.prev_step),
-            "keyboard_shortcuts: Label Studio has no keys for the next and the previous step; Tab and Shift+Tab go "
-            f"from step to step, Space chooses, 1 to 9 choose a step and {fields.ALL_CORRECT_KEY} all steps correct "
-            "(keys for labels belong to mode per_step)",
-        ),
-        "no-neutral": (scheme.allow_neutral, "allow_neutral has no use in mode first_error: no step can be neutral"),
+        **mode_of(scheme).notices(scheme),
         "no-prelabel": (scheme.ai_prelabel, "ai_prelabel: Label Studio does not ask a model for labels of this kind"),
         "no-verification": (
             scheme.require_verification,
             "require_verification: Label Studio does not ask to confirm each label; Submit confirms the answer",
-        ),
-        "no-reward-labels": (
-            bool(scheme.reward_labels),
-            "reward_labels is the wording of buttons that this interface does not have; first_error.labels has its own",
         ),
         "control-renamed": (
             control != scheme.name,
@@ -157,28 +138,8 @@ def is_text_field(field: DisplayField, project: Project) -> bool:
 
 
 def _instruction(scheme: ProcessReward) -> str:
-    options, keys = scheme.first_error, scheme.shortcuts.enabled
-    lines = [
-        f"Read the steps from the first to the last and click the <b>first wrong one</b>. The steps before it count as "
-        f"“{_html(options.labels.correct)}”, it counts as “{_html(options.labels.first_error)}”, and the steps after "
-        f"it as “{_html(options.labels.downstream)}”.",
-    ]
-    if options.allow_no_error:
-        lines.append(
-            f"If nothing is wrong, click “All steps correct” at the bottom: “{_html(options.labels.all_correct)}”."
-        )
-    lines.append("Entries with a dashed border (what the user, the system or a tool said) are shown and not rated.")
-    lines.append(
-        "Another click changes the answer. A click inside a tool call or an output does not: it is for reading."
-    )
-    if keys:
-        also = f", <kbd>{fields.ALL_CORRECT_KEY}</kbd> for all steps correct" if options.allow_no_error else ""
-        lines.append(f"Keys: <kbd>1</kbd> to <kbd>9</kbd> choose step 1 to 9{also}.")
-    lines.append(
-        "<kbd>Tab</kbd> goes from step to step, <kbd>Space</kbd> chooses, <kbd>Ctrl</kbd>+<kbd>Enter</kbd> submits."
-    )
     # Label Studio takes styles out, and its pages show lists without marks and paragraphs without space.
-    points = "".join(f"<p>• {line}</p>" for line in lines)
+    points = "".join(f"<p>• {line}</p>" for line in mode_of(scheme).instruction(scheme))
     return f"<h3>{_html(scheme.description or scheme.name)}</h3>{points}"
 
 

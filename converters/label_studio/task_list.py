@@ -24,7 +24,7 @@ _HIDDEN_BY_DEFAULT: Final = (
     "tasks:avg_lead_time",
     "tasks:draft_exists",
 )
-_HIDDEN_DATA: Final = (fields.TASK_HTML, fields.FILES_HTML, fields.TRACE_HTML, fields.OPTIONS)
+_HIDDEN_DATA: Final = (fields.TASK_HTML, fields.FILES_HTML, fields.TRACE_HTML, fields.OPTIONS, fields.PAGES)
 
 
 def task_list_view(title: str = "Default") -> dict[str, Any]:

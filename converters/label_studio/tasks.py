@@ -9,11 +9,13 @@ from potato_bridge.converters.label_studio.cards import CardMaker, text_lengths
 from potato_bridge.converters.label_studio.clip import clip, text_limit
 from potato_bridge.converters.label_studio.files import touched_files
 from potato_bridge.converters.label_studio.interface import is_text_field, rated_scheme, trace_display
+from potato_bridge.converters.label_studio.modes import mode_of
+from potato_bridge.converters.label_studio.per_step import MANY_STEPS
 from potato_bridge.converters.label_studio.pictures import LoadImage, Pictures, files_under
 from potato_bridge.converters.label_studio.text import storable
-from potato_bridge.converters.label_studio.view import Card, Clip
+from potato_bridge.converters.label_studio.view import Clip
 from potato_bridge.errors import InputError
-from potato_bridge.model import Item, ProcessReward, Project, Trace
+from potato_bridge.model import Item, Project, Trace
 from potato_bridge.model.project import TraceDisplay
 from potato_bridge.model.trace import ImageBlock
 from potato_bridge.notices import Notices
@@ -33,7 +35,7 @@ def build_task(
 
     Returns:
         `{"data": {…}, "meta": {"potato_bridge": {"id", "hash", "steps_hash", "total_steps", "schema"}}}`. The hashes
-        are SHA-256, in hexadecimal, of the data and of its step options as canonical JSON.
+        are SHA-256, in hexadecimal, of the data and of its steps as canonical JSON.
 
     Raises:
         InputError: Label Studio cannot store the item's id.
@@ -50,6 +52,13 @@ def build_task(
     total = len(trace.ratable())
     if total == 0:
         notices.add("no-steps", "the item has no step to rate; its annotators can only skip it", where)
+    elif scheme.mode == "per_step" and total > MANY_STEPS:
+        notices.add(
+            "many-steps",
+            f"an item has more than {MANY_STEPS} steps to rate ({total:,}): its page opens slowly (500 steps: six to ten "
+            "seconds)",
+            where,
+        )
     macros: Any = templates.cards()
     data: dict[str, Any] = {fields.MARKER: item.id, fields.TASK_TEXT: storable(trace.task.text or "")}
     attached = [pictures.draw(block) for block in trace.task.attachments if isinstance(block, ImageBlock)]
@@ -57,42 +66,16 @@ def build_task(
     data[fields.TASK_HTML] = _html(macros.task(label, clip(trace.task.text or "", _fold(display)), shown, attached))
     if display.show_file_tree:
         data[fields.FILES_HTML] = _html(macros.files(touched_files(trace)))
-    if not scheme.first_error.show_step_content:
-        data[fields.TRACE_HTML] = _html(macros.trace(cards, display.show_step_numbers))
-    data[fields.OPTIONS] = _options(cards, scheme, display)
+    mode = mode_of(scheme)
+    data |= mode.data(cards, scheme, display)
     meta = {
         "id": item.id,
         "hash": _hash(data),
-        "steps_hash": _hash(data[fields.OPTIONS]),
+        "steps_hash": _hash(data[mode.steps]),
         "total_steps": total,
         "schema": fields.TASK_SCHEMA,
     }
     return {"data": data, "meta": {fields.META: meta}}
-
-
-def _options(cards: list[Card], scheme: ProcessReward, display: TraceDisplay) -> list[dict[str, Any]]:
-    """The options of the question: the steps, the entries that are only shown, and "all steps correct"."""
-    macros: Any = templates.cards()
-    keys = scheme.shortcuts.enabled
-    options: list[dict[str, Any]] = []
-    for position, card in enumerate(cards):
-        number = card.number
-        key = fields.STEP_KEYS[number] if keys and number is not None and number < len(fields.STEP_KEYS) else ""
-        html = macros.option(card, display.show_step_numbers, scheme.first_error.show_step_content, key)
-        option: dict[str, Any] = {
-            "value": fields.turn_value(position) if number is None else fields.step_value(number),
-            "html": _html(html),
-            "hotkey": key or fields.no_key(position),
-        }
-        if number is None:
-            # Label Studio disables the radio: neither mouse nor keyboard chooses it.
-            option["readonly"] = True
-        options.append(option)
-    if scheme.first_error.allow_no_error:
-        key = fields.ALL_CORRECT_KEY if keys else ""
-        html = _html(macros.all_correct(key))
-        options.append({"value": fields.ALL_CORRECT, "html": html, "hotkey": key or fields.no_key(len(cards))})
-    return options
 
 
 def _texts(project: Project, item: Item, display: TraceDisplay) -> tuple[str, list[tuple[str, Clip]]]:

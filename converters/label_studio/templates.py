@@ -24,6 +24,7 @@ from potato_bridge.errors import BridgeError, InputError, Problem
 
 #: The templates of the package.
 FIRST_ERROR: Final = "first_error.xml.j2"
+PER_STEP: Final = "per_step.xml.j2"
 _CARDS: Final = "cards.html.j2"
 _FOLDER: Final = "label_configs/label_studio"
 
@@ -85,17 +86,18 @@ def cards() -> TemplateModule:
     return _environment(Environment, _packaged()).get_template(_CARDS).module
 
 
-def render_label_config(template: Path | None, variables: Mapping[str, Any]) -> Rendered:
+def render_label_config(packaged: str, template: Path | None, variables: Mapping[str, Any]) -> Rendered:
     """Renders a label config.
 
     Args:
+        packaged: Name of the package's template.
         template: The team's own template; None: the package's.
-        variables: What the template can use; the header of `first_error.xml.j2` lists it.
+        variables: What the template can use; the header of the packaged template lists it.
 
     Raises:
         InputError: The file cannot be read, or is no template, or the template fails; with file and line.
     """
-    name = FIRST_ERROR if template is None else str(template)
+    name = packaged if template is None else str(template)
     loader = _packaged()
     if template is not None:
         loader = ChoiceLoader([DictLoader({name: _read(template)}), loader])

@@ -2,22 +2,15 @@
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 from xml.parsers import expat
 
-from potato_bridge.converters.label_studio.fields import OPTIONS, TASK_OBJECT
+from potato_bridge.converters.label_studio.fields import TASK_OBJECT
+from potato_bridge.converters.label_studio.mode import Must
 from potato_bridge.converters.label_studio.tags import CONTROL, KNOWN, OBJECT, PAID
 from potato_bridge.converters.label_studio.templates import Rendered
 from potato_bridge.errors import InputError, Problem
-
-#: What the control of the reward must look like, and why.
-_CONTROL_MUST: Final = {
-    "toName": (TASK_OBJECT, "results point to it"),
-    "choice": ("single-radio", "one step is the first error"),
-    "value": (f"${OPTIONS}", "the steps come from each task"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +59,24 @@ def control_names(config: str) -> ControlNames:
     return ControlNames(e.attributes["name"] for e in found if "name" in e.attributes)
 
 
-def check(rendered: Rendered, control: str, required: bool) -> None:
+def check(rendered: Rendered, musts: Sequence[Must], repeats: str = "") -> None:
     """Checks a rendered label config.
 
     Args:
         rendered: The label config.
-        control: Name of the scheme's control.
-        required: Whether an answer must be given.
+        musts: The controls that the scheme needs.
+        repeats: Key of the task data that a Repeater must run over; empty: none has to.
 
     Raises:
         InputError: With all that was found, each with its file and line.
     """
     found = _parse(rendered)
-    problems = [*_unknown(rendered, found), *_names(rendered, found), *_reward(rendered, found, control, required)]
+    problems = [*_unknown(rendered, found), *_names(rendered, found)]
+    for must in musts:
+        problems += _reward(rendered, found, must)
+    if repeats and not any(e.kind == "Repeater" and e.attributes.get("on") == f"${repeats}" for e in found):
+        hint = f'Keep <Repeater on="${repeats}" indexFlag="{{{{idx}}}}" mode="pagination">.'
+        problems.append(_problem(rendered, 1, "the Repeater over the steps is missing", hint))
     if problems:
         raise InputError("Label Studio could not show this label config", problems=problems)
 
@@ -163,19 +161,22 @@ def _names(rendered: Rendered, found: list[Element]) -> Iterator[Problem]:
                 yield _problem(rendered, element.line, f"toName={target!r} is the name of no object tag", hint)
 
 
-def _reward(rendered: Rendered, found: list[Element], control: str, required: bool) -> Iterator[Problem]:
+def _reward(rendered: Rendered, found: list[Element], must: Must) -> Iterator[Problem]:
+    control = must.name
     named = [e for e in found if e.attributes.get("name") == control and e.kind in CONTROL]
-    example = f'<Choices name="{control}" toName="{TASK_OBJECT}" choice="single-radio" value="${OPTIONS}"'
+    shown = "".join(f' {name}="{value}"' for name, (value, _) in must.attributes.items())
+    example = f'<{must.kind} name="{control}"{shown}'
     if not named:
-        hint = f'Keep {example} required="{"true" if required else "false"}"/>.'
-        yield _problem(rendered, 1, f"the control {control!r} of the scheme is missing", hint)
+        asked = "" if must.required is None else f' required="{"true" if must.required else "false"}"'
+        yield _problem(rendered, 1, f"the control {control!r} of the scheme is missing", f"Keep {example}{asked}/>.")
         return
     element = named[0]
-    if element.kind != "Choices":
-        yield _problem(rendered, element.line, f"{control!r} is a <{element.tag}>, not <Choices>", f"Keep {example}.")
+    if element.kind != must.kind:
+        message = f"{control!r} is a <{element.tag}>, not <{must.kind}>"
+        yield _problem(rendered, element.line, message, f"Keep {example}.")
         return
-    wanted = dict(_CONTROL_MUST)
-    if required:
+    wanted = dict(must.attributes)
+    if must.required:
         wanted["required"] = ("true", "the scheme requires an answer")
     for name, (value, why) in wanted.items():
         have = element.attributes.get(name)

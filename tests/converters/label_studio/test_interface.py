@@ -140,9 +140,9 @@ def test_what_label_studio_cannot_do_is_said():
             "no-confirmation",
             "no-shortcuts",
             "no-neutral",
+            "no-reward-labels",
             "no-prelabel",
             "no-verification",
-            "no-reward-labels",
         )
     ]
 
@@ -178,9 +178,9 @@ def test_refusals_name_what_is_missing():
     with pytest.raises(InputError, match=r"no annotation scheme of type process_reward \(it has: code_review\)"):
         build(project)
     with pytest.raises(
-        InputError, match=r"config.yaml:7 process_reward: process_reward in mode per_step is not supported"
+        InputError, match=r"config.yaml:7 process_reward: process_reward in mode pairwise is not supported"
     ):
-        build(samples.project({"mode": "per_step", "line": 7}))
+        build(samples.project({"mode": "pairwise", "line": 7}))
 
 
 def test_the_instruction_says_how(tmp_path: Path):

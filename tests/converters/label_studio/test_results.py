@@ -138,7 +138,7 @@ def test_a_scheme_with_a_name_that_no_control_can_have():
 
 @pytest.mark.parametrize("data", [None, {}, {"step_options": None}, {"step_options": ["step_1", {"value": []}, {}]}])
 def test_a_task_that_is_not_ours_has_no_steps(data):
-    assert total_steps({"data": data}) == 0
+    assert total_steps(PROJECT, {"data": data}) == 0
 
 
 def test_results_are_only_written_for_the_steps_that_were_counted():
