@@ -15,7 +15,6 @@ from markupsafe import Markup, escape
 
 from potato_bridge.converters.label_studio import fields, templates
 from potato_bridge.converters.label_studio.answers import Answer, values_of
-from potato_bridge.converters.label_studio.first_error import total_options
 from potato_bridge.converters.label_studio.mode import Entries, Mode, Must
 from potato_bridge.converters.label_studio.text import attribute, storable
 from potato_bridge.converters.label_studio.view import Card
@@ -24,8 +23,8 @@ from potato_bridge.model import ProcessReward
 from potato_bridge.model.process_reward import PerStep, StepDetail, parse_per_step
 from potato_bridge.model.project import StepLabel, TraceDisplay
 
-#: Steps of a task with which its page opens in under ten seconds, also where Label Studio's list holds more such tasks.
-MANY_STEPS: Final = 400
+#: Steps of a task with which its page opens in well under ten seconds, also on a busy machine.
+MANY_STEPS: Final = 300
 
 #: The index flag of the Repeater.
 _INDEX: Final = "{{idx}}"
@@ -186,9 +185,6 @@ def _page(html_of_page: object) -> str:
 
 
 def _total(data: Mapping[str, Any]) -> int:
-    if fields.OPTIONS in data:
-        # An earlier revision of the item, as `pull` rebuilds it.
-        return total_options(data)
     pages = data.get(fields.PAGES)
     return max(len(pages) - 1, 0) if isinstance(pages, list) else 0
 

@@ -19,6 +19,7 @@ def read_answer(
     *,
     controls: Container[str] | None = None,
     complete: bool = True,
+    total: int | None = None,
 ) -> Answer:
     """Reads an annotation and checks it against the task that it belongs to.
 
@@ -28,6 +29,7 @@ def read_answer(
         annotation: The annotation or draft, with its `result`.
         controls: Names of the controls in the label config (`Interface.controls`); None: any name may be a control.
         complete: False for a draft: then a missing answer is no fault. A skip has none anyway.
+        total: How many steps the task had when the answer was given; None: as many as it has now.
     """
     scheme, answer = rated_scheme(project), Answer()
     mode = mode_of(scheme)
@@ -43,7 +45,8 @@ def read_answer(
             if controls is not None and control not in controls:
                 answer.flag("unknown-control", f"the label config has no control {control!r}")
     skipped = bool(annotation.get("was_cancelled"))
-    mode.read(scheme, total_steps(project, task), mine, answer, complete and not skipped)
+    total = total_steps(project, task) if total is None else total
+    mode.read(scheme, total, mine, answer, complete and not skipped)
     return answer
 
 

@@ -55,8 +55,8 @@ def build_task(
     elif scheme.mode == "per_step" and total > MANY_STEPS:
         notices.add(
             "many-steps",
-            f"an item has more than {MANY_STEPS} steps to rate ({total:,}): its page opens slowly (500 steps: six to ten "
-            "seconds)",
+            f"an item has more than {MANY_STEPS} steps to rate ({total:,}): its page opens slowly, at 500 steps in "
+            "about ten seconds",
             where,
         )
     macros: Any = templates.cards()

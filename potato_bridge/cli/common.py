@@ -55,7 +55,7 @@ ProjectOption = Annotated[
     int | None, typer.Option("--project", help="Id of the Label Studio project, where the one pushed is not meant.")
 ]
 TemplateOption = Annotated[
-    Path | None, typer.Option("--template", help="A changed copy of label_configs/label_studio/first_error.xml.j2.")
+    Path | None, typer.Option("--template", help="A changed copy of a template in label_configs/label_studio/.")
 ]
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from potato_bridge.converters.label_studio import fields
 from potato_bridge.converters.label_studio.results import read_answer
 from potato_bridge.model import Flag, Project, Record, Source
 from potato_bridge.model.record import Status
@@ -59,12 +58,12 @@ class Reader:
         self, task: Mapping[str, Any], item_id: str, answer: Mapping[str, Any], *, draft: bool = False
     ) -> Record:
         revision = earlier_revision(task, answer)
-        shown = task if revision is None else _as_it_was(task, revision)
-        read = read_answer(self.project, shown, answer, controls=self.controls, complete=not draft)
+        then = revision.get("total_steps") if revision is not None else None
+        total = then if isinstance(then, int) else None
+        read = read_answer(self.project, task, answer, controls=self.controls, complete=not draft, total=total)
         flags = list(read.flags)
         if revision is not None:
-            total = revision.get("total_steps")
-            steps = f"{total} steps" if isinstance(total, int) else "other steps"
+            steps = "other steps" if total is None else f"{total} steps"
             flags.append(Flag(code="item-changed", message=f"answered when the item had {steps}; it changed since"))
         annotator = self._annotator(answer.get("user") if draft else answer.get("completed_by"))
         for flag in flags if not draft else ():
@@ -123,12 +122,3 @@ def earlier_revision(task: Mapping[str, Any], answer: Mapping[str, Any]) -> Mapp
             same = revision.get("steps_hash") is not None and revision.get("steps_hash") == meta.get("steps_hash")
             return None if same else revision
     return None
-
-
-def _as_it_was(task: Mapping[str, Any], revision: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The task with as many steps as it had, so that an answer is checked against those. Their text is gone."""
-    total = revision.get("total_steps")
-    if not isinstance(total, int):
-        return task
-    options = [{"value": fields.step_value(number)} for number in range(total)]
-    return {**task, "data": {**task["data"], fields.OPTIONS: options}}

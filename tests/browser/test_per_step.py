@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 from potato_bridge.converters.label_studio.interface import build_interface
+from potato_bridge.converters.label_studio.per_step import MANY_STEPS
 from potato_bridge.converters.label_studio.results import read_answer, write_results
 from potato_bridge.converters.label_studio.task_list import task_list_view
 from potato_bridge.converters.label_studio.tasks import build_task
@@ -255,15 +256,17 @@ def test_a_hostile_trace_runs_nothing(desk, annotator_page):
     expect(page.locator("[data-testid=bottombar-submit-button]")).to_be_visible()
 
 
-def test_100_and_500_steps(desk, annotator_page):
+def test_many_steps(desk, annotator_page):
     page = annotator_page()
-    hundred, many = desk(*[samples.long_trace(n) for n in (20, 100, 100)]), desk(samples.long_trace(500))
-    hundred.open(page)  # Without what only the very first page of a browser takes.
-    opened = {100: [hundred.open(page, n) for n in (1, 2)], 500: []}
-    for _ in range(2):
-        # Without what it takes to leave the page before.
-        page.goto("about:blank")
-        opened[500].append(many.open(page))
+    sizes = (100, MANY_STEPS, 500)
+    made = [desk(samples.long_trace(n)) for n in (20, *sizes)]
+    made[0].open(page)  # Without what only the very first page of a browser takes.
+    opened: dict[int, list[float]] = {}
+    for size, project in zip((20, *sizes), made, strict=True):
+        for _ in range(1 if size == 500 else 2):
+            # Without what it takes to leave the page before.
+            page.goto("about:blank")
+            opened.setdefault(size, []).append(project.open(page))
     turn(page, 1)
     start = time.perf_counter()
     choose(page, "Correct")
@@ -271,6 +274,8 @@ def test_100_and_500_steps(desk, annotator_page):
     click = time.perf_counter() - start
     shown = "; ".join(f"{n} steps: open {', '.join(f'{t:.2f}' for t in times)} s" for n, times in opened.items())
     print(f"\n{shown}; a click among 500: {click:.2f} s")
-    # The best counts: what else the machine does is none of the page's doing.
-    assert min(opened[100]) < 5
-    assert min(opened[500]) < 10
+    # 20 steps open in two seconds where nothing else runs: what the machine does beside is none of the page's doing.
+    busy = max(1.0, min(opened[20]) / 2)
+    assert min(opened[100]) < 5 * busy
+    # Above it there is a notice.
+    assert min(opened[MANY_STEPS]) < 10 * busy

@@ -9,7 +9,6 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from potato_bridge.converters.label_studio import fields
 from potato_bridge.converters.label_studio.interface import build_interface
 from potato_bridge.converters.label_studio.per_step import MANY_STEPS, token
 from potato_bridge.converters.label_studio.results import read_answer, total_steps, write_results
@@ -178,8 +177,11 @@ def test_a_cleared_note_is_none():
 def test_steps_of_a_task():
     assert total_steps(PROJECT, task(3)) == 3
     assert total_steps(PROJECT, {"data": {"step_pages": None}}) == 0
-    # The task as it was, which pull rebuilds for an answer to an earlier revision.
-    assert total_steps(PROJECT, {"data": {**task(3)["data"], fields.OPTIONS: [{"value": "step_0"}]}}) == 1
+
+
+def test_an_answer_to_fewer_steps_than_the_task_has_now():
+    answer = read_answer(PROJECT, task(3), {"result": [ALL[0]]}, total=1)
+    assert answer.annotations["process_reward"]["total_steps"] == 1 and answer.flags == []
 
 
 def test_results_that_cannot_be_written_say_why():
