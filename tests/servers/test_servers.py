@@ -208,3 +208,14 @@ signal.pause()
         assert ready and os.read(pipe, 10) == b"", "the child is still there"
     finally:
         os.close(pipe)
+
+
+def test_a_command_given_by_a_relative_path_is_found_from_the_data_folder(tmp_path, monkeypatch):
+    command = tmp_path / "bin" / "label-studio"
+    command.parent.mkdir()
+    command.write_text("#!/bin/sh\n")
+    command.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert LocalLabelStudio("bin/label-studio", tmp_path / "data").executable == str(command)
+    monkeypatch.setenv("PATH", str(command.parent))
+    assert LocalLabelStudio("label-studio", tmp_path / "data").executable == str(command)
