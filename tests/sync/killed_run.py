@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 
 from potato_bridge.notices import Notices
+from potato_bridge.remotes import label_studio
 from potato_bridge.remotes.label_studio import LabelStudio
 from potato_bridge.sync import send
 from potato_bridge.sync.ledger import Ledger
@@ -43,7 +44,9 @@ class Deadly(httpx.BaseTransport):
 
 
 def main(verb: str, folder: Path, url: str, name: str, items: int, number: int, when: str) -> None:
+    # Small portions: a run of ten requests.
     send.BATCH_TASKS = 4
+    label_studio._EXPORT_FIRST = label_studio._EXPORT_IDS = 1
     project = make_project(folder, name)
     transport = Deadly(number, when)
     with (

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
+import random
+import shutil
 import subprocess
 import sys
-from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from potato_bridge.converters.label_studio.fields import MARKER
 from potato_bridge.sync.locate import project_marker
 from potato_bridge.sync.records import read_records
 from tests.servers.label_studio import LabelStudio as Server
 from tests.sync.world import World
 
 ROOT = Path(__file__).resolve().parents[2]
-ITEMS = 10
+#: Seven batches of four: with the project's listing, its making and its view, ten requests.
+ITEMS = 28
+SEED = 20
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 
@@ -38,7 +43,7 @@ def run(server: Server, verb: str, folder: Path, name: str, number: int = 0, whe
 def test_push_killed_at_each_request(label_studio: Server, tmp_path: Path, when: str) -> None:
     (tmp_path / "whole").mkdir()
     requests = run(label_studio, "push", tmp_path / "whole", f"whole {when}")
-    assert requests == 6
+    assert requests == 10
     for number in range(1, requests + 1):
         folder, name = tmp_path / str(number), f"killed {when} {number}"
         folder.mkdir()
@@ -55,22 +60,45 @@ def test_push_killed_at_each_request(label_studio: Server, tmp_path: Path, when:
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_pull_killed_at_each_request(world: World, when: str) -> None:
+def test_pull_killed_at_each_request(world: World, tmp_path: Path, when: str) -> None:
+    rng = random.Random(SEED)
     world.push()
-    world.annotate("trace_0", "step_0")
+    old = world.annotate("trace_0", "step_0")
     world.pull()
-    for round_number in (1, 2):
-        # Nothing of what the killed pulls began may hinder the last one, or be taken twice.
-        world.annotate(f"trace_{round_number}", "step_1")
-        requests = 5
-        for number in range(1, requests + 1):
-            assert run(world.server, "pull", world.folder, world.project.name, number, when) == 0, number
-        # The last one was killed after everything was read; the file is as it was, and whole.
-        assert len(list(read_records(world.records_file))) == round_number
-        assert run(world.server, "pull", world.folder, world.project.name) == requests
-        found = Counter(record.id for record in world.records())
-        assert found == {f"trace_{i}": 1 for i in range(round_number + 1)}
-    print(f"{2 * requests} pulls killed {when} a request: nothing lost, nothing twice")
+    # What the killed pull has to fetch: new answers, a changed one, a skip.
+    world.change_answer(old, "step_2")
+    for item_id in rng.sample(sorted(world.items.keys() - {"trace_0"}), 6):
+        world.annotate(item_id, f"step_{rng.randrange(4)}", was_cancelled=rng.random() < 0.3)
+    answered = {
+        (task["data"][MARKER], answer["id"], answer["was_cancelled"])
+        for task in world.on_server().values()
+        for answer in task["annotations"]
+    }
+
+    def case(number: int) -> int:
+        folder = tmp_path / f"killed_{number}"
+        folder.mkdir()
+        shutil.copytree(world.folder / ".potato-bridge", folder / ".potato-bridge")
+        shutil.copy2(world.records_file, folder)
+        before = (folder / "records.jsonl").read_bytes()
+        lived = run(world.server, "pull", folder, world.project.name, number, when)
+        if number and not lived:
+            assert (folder / "records.jsonl").read_bytes() == before, "half a pull is in the file"
+            run(world.server, "pull", folder, world.project.name)
+        found = [
+            (record.id, record.source.annotation, record.status == "skipped")
+            for record in read_records(folder / "records.jsonl")
+            if record.source
+        ]
+        assert len(found) == len(answered) and set(found) == answered, (when, number)
+        return lived
+
+    lived = case(0)
+    assert lived >= 10
+    # They change nothing on the server and have a folder each: two at a time.
+    with ThreadPoolExecutor(2) as pool:
+        assert not any(pool.map(case, range(1, lived + 1))), "a pull that should have been killed was not"
+    print(f"pull killed {when} each of {lived} requests: {lived} cases, seed {SEED}")
 
 
 def test_pull_killed_between_the_file_and_the_ledger(world: World) -> None:
