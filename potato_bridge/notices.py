@@ -55,11 +55,6 @@ class Notices:
         first = old.where if old else where
         self._seen[key] = Notice(code, message, first, count + (old.count if old else 0))
 
-    def extend(self, other: "Notices") -> None:
-        """Takes over all notices of another collection."""
-        for notice in other:
-            self.add(notice.code, notice.message, notice.where, notice.count)
-
     def settle(self, policy: Policy) -> None:
         """Raises `LossError` if the policy is `raise` and there is any notice."""
         if policy is Policy.RAISE and self._seen:

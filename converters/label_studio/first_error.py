@@ -44,11 +44,6 @@ def _notices(scheme: ProcessReward) -> dict[str, tuple[bool, str]]:
             f"from step to step, Space chooses, 1 to 9 choose a step and {fields.ALL_CORRECT_KEY} all steps correct "
             "(keys for labels belong to mode per_step)",
         ),
-        "no-neutral": (scheme.allow_neutral, "allow_neutral has no use in mode first_error: no step can be neutral"),
-        "no-reward-labels": (
-            bool(scheme.reward_labels),
-            "reward_labels is the wording of buttons that this interface does not have; first_error.labels has its own",
-        ),
     }
 
 

@@ -102,6 +102,10 @@ def _notices(project: Project, scheme: ProcessReward, control: str, notices: Not
     where = f"{project.config.name}{f':{scheme.line}' if scheme.line else ''} {scheme.name}"
     asked = {
         **mode_of(scheme).notices(scheme),
+        "no-scheme-target": (
+            bool(scheme.target) and scheme.target != "agentic_steps",
+            f"target: {scheme.target!r} is not known; the steps of the trace are rated",
+        ),
         "no-prelabel": (scheme.ai_prelabel, "ai_prelabel: Label Studio does not ask a model for labels of this kind"),
         "no-verification": (
             scheme.require_verification,
@@ -117,11 +121,9 @@ def _notices(project: Project, scheme: ProcessReward, control: str, notices: Not
         if is_asked:
             notices.add(code, message, where)
     for other in project.schemes:
-        if other is not scheme:
-            kind = "process_reward" if isinstance(other, ProcessReward) else other.type
-            message = f"the scheme {other.name!r} ({kind}) is not asked for: this version has no interface for it"
-            if kind == "process_reward":
-                message = f"the scheme {other.name!r} is not asked for: one process_reward scheme is, the first"
+        # Of a type that has no interface at all, the reader of the config has said so already.
+        if other is not scheme and isinstance(other, ProcessReward):
+            message = f"the scheme {other.name!r} is not asked for: one process_reward scheme is, the first"
             line = f":{other.line}" if other.line else ""
             notices.add("scheme-not-asked", message, f"{project.config.name}{line} {other.name}")
     shown = steps_field(project)

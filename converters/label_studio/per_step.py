@@ -128,10 +128,6 @@ def _notices(scheme: ProcessReward) -> dict[str, tuple[bool, str]]:
             scheme.per_step.show_running_score,
             "show_running_score: Label Studio's free edition runs no script that could add up; records hold the sum",
         ),
-        "no-scheme-target": (
-            bool(scheme.target) and scheme.target != "agentic_steps",
-            f"target: {scheme.target!r} is not known; the steps of the trace are rated",
-        ),
     }
 
 

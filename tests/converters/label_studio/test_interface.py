@@ -126,10 +126,9 @@ def test_names_of_controls(name, control):
 
 def test_what_label_studio_cannot_do_is_said():
     scheme = {
-        "allow_neutral": True,
+        "target": "final_answer",
         "ai_prelabel": True,
         "require_verification": True,
-        "reward_labels": {"correct": "yes"},
         "shortcuts": Shortcuts(labels={"correct": "1"}, next_step="j", prev_step="k"),
         "line": 12,
     }
@@ -139,8 +138,7 @@ def test_what_label_studio_cannot_do_is_said():
         for code in (
             "no-confirmation",
             "no-shortcuts",
-            "no-neutral",
-            "no-reward-labels",
+            "no-scheme-target",
             "no-prelabel",
             "no-verification",
         )
@@ -150,6 +148,8 @@ def test_what_label_studio_cannot_do_is_said():
 def test_nothing_is_said_that_nobody_asked_for():
     quiet = samples.project({"first_error": {"require_confirmation": False}})
     assert build(quiet)[1] == []
+    # The wording of Potato's buttons is the wording of the states here.
+    assert build(samples.project({"dialect": "code", "reward_labels": {"correct": "Valid"}}))[1] == []
     # The code of Potato has no confirmation: its configs do not ask for one.
     assert build(samples.project({"dialect": "code"}))[1] == []
     off = Shortcuts(enabled=False, labels={"correct": "1"}, next_step="j")
@@ -166,7 +166,6 @@ def test_schemes_and_fields_that_are_not_shown():
     ]
     _, notices = build(project)
     assert notices == [
-        ("scheme-not-asked", "config.yaml:40 style"),
         ("scheme-not-asked", "config.yaml second"),
         ("field-not-shown", "config.yaml clip"),
     ]
