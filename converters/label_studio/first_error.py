@@ -172,6 +172,7 @@ MODE: Final = Mode(
     steps=fields.OPTIONS,
     total_steps=total_options,
     owns=_owns,
+    asks=_owns,
     read=_read,
     write=_write,
 )

@@ -45,6 +45,7 @@ class Mode:
         steps: Key of the data that holds the steps; its hash says whether they changed.
         total_steps: Task data → how many steps can be rated.
         owns: (scheme, control) → whether the control is the scheme's.
+        asks: (scheme, control) → whether it is the scheme's, and one that annotators answer.
         read: (scheme, total, entries of the scheme's controls, answer, whether it must be complete).
         write: (scheme, total, canonical value) → result entries. Raises InputError.
     """
@@ -60,5 +61,6 @@ class Mode:
     steps: str
     total_steps: Callable[[Mapping[str, Any]], int]
     owns: Callable[[ProcessReward, str], bool]
+    asks: Callable[[ProcessReward, str], bool]
     read: Callable[[ProcessReward, int, Entries, Answer, bool], None]
     write: Callable[[ProcessReward, int, Any], Entries]

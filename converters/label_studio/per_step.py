@@ -186,7 +186,11 @@ def _total(data: Mapping[str, Any]) -> int:
 
 
 def _owns(scheme: ProcessReward, control: str) -> bool:
-    return control in (_numbering(scheme), _spare(scheme)) or _place(scheme, control) is not None
+    return control in (_numbering(scheme), _spare(scheme)) or _asks(scheme, control)
+
+
+def _asks(scheme: ProcessReward, control: str) -> bool:
+    return _place(scheme, control) is not None
 
 
 def _place(scheme: ProcessReward, control: str) -> tuple[str, int] | None:
@@ -353,6 +357,7 @@ MODE: Final = Mode(
     steps=fields.PAGES,
     total_steps=_total,
     owns=_owns,
+    asks=_asks,
     read=_read,
     write=_write,
 )

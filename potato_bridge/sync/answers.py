@@ -4,6 +4,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from potato_bridge.converters.label_studio.prelabels import became_of
 from potato_bridge.converters.label_studio.results import read_answer
 from potato_bridge.model import Flag, Project, Record, Source
 from potato_bridge.model.record import Status
@@ -61,6 +62,7 @@ class Reader:
         then = revision.get("total_steps") if revision is not None else None
         total = then if isinstance(then, int) else None
         read = read_answer(self.project, task, answer, controls=self.controls, complete=not draft, total=total)
+        prelabel, version = ({}, None) if draft else became_of(self.project, task, answer, read, total)
         flags = list(read.flags)
         if revision is not None:
             steps = "other steps" if total is None else f"{total} steps"
@@ -82,7 +84,14 @@ class Reader:
             created_at=answer.get("created_at"),
             updated_at=answer.get("updated_at"),
             lead_time=answer.get("lead_time"),
-            source=Source(backend=BACKEND, project=self.project_id, task=task["id"], annotation=number),
+            source=Source(
+                backend=BACKEND,
+                project=self.project_id,
+                task=task["id"],
+                annotation=number,
+                prelabel=prelabel,
+                model_version=version,
+            ),
             controls=read.controls,
             flags=flags,
             unknown=dict(self.mark),
