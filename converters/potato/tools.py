@@ -260,7 +260,9 @@ IMAGE_KEYS = frozenset(
 
 def read_images(values: Mapping[str, Any]) -> list[ImageBlock]:
     """The images that stand in fields of an object, in the order of the fields."""
-    images = []
+    images: list[ImageBlock] = []
+    if IMAGE_KEYS.isdisjoint(values):
+        return images
     for key, value in values.items():
         if key in IMAGE_KEYS:
             entries = value if isinstance(value, list) else [value]

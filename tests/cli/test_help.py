@@ -19,7 +19,7 @@ HEAVY = [
     "unidiff",
     "yaml",
 ]
-VERBS = ["check", "demo", "doctor", "export", "init", "pull", "push", "render", "status"]
+VERBS = ["check", "demo", "doctor", "export", "init", "inspect", "pull", "push", "render", "status"]
 
 SCRIPT = """
 import sys
