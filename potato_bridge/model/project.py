@@ -135,6 +135,7 @@ class OtherScheme(Node, tag_field="annotation_type", tag="other"):
     type: str
     description: str = ""
     options: dict[str, Any] = {}
+    required: bool = False
     line: int | None = None
 
 

@@ -147,7 +147,7 @@ class Sender:
         replaced_at = max(times, key=instant, default="")
         last = revisions[-1].get("replaced_at", "") if revisions else ""
         if old.get("steps_hash") != new.get("steps_hash") and is_after(replaced_at, last):
-            revision = {key: old.get(key) for key in ("hash", "steps_hash", "total_steps")}
+            revision = {key: old[key] for key in ("hash", "steps_hash", "total_steps", "about") if key in old}
             revisions.append({**revision, "replaced_at": replaced_at})
             if not update.answers:
                 add_notice_of_change(self.notices, update, len(times))
