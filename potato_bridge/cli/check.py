@@ -32,7 +32,7 @@ def check(
             items += 1
             steps += task["meta"]["potato_bridge"]["total_steps"]
             advance(1)
-    schemes = [{"name": scheme.name, "type": scheme_type(scheme)} for scheme in project.schemes]
+    schemes = [{"name": scheme.name, "type": scheme.type} for scheme in project.schemes]
     output.data(f"{project.config}: {project.name}")
     output.data(f"  items   {items}, {steps} steps to rate")
     for scheme in schemes:
@@ -48,8 +48,3 @@ def check(
             "backends": {"label_studio": {"schemes": shown}},
         }
     )
-
-
-def scheme_type(scheme: object) -> str:
-    """The `annotation_type` as the config has it."""
-    return str(getattr(scheme, "type", "process_reward"))

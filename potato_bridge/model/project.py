@@ -1,7 +1,7 @@
 """Project: a parsed Potato config. Paths are absolute; texts and colours are as the config or the defaults say."""
 
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 
@@ -108,6 +108,8 @@ class ProcessReward(Node, tag_field="annotation_type", tag="process_reward"):
         required: Whether an answer without this scheme is incomplete.
         line: 1-based line of the scheme in the config.
     """
+
+    type: ClassVar[str] = "process_reward"
 
     name: str
     description: str = ""
