@@ -1,10 +1,11 @@
-"""Writing files so that a reader sees the old one or the new one, never half of one."""
+"""Writing files so that a reader sees the old one or the new one, never half of one; and locks between processes."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 
 @contextmanager
@@ -22,3 +23,33 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def lock(path: Path) -> IO[bytes] | None:
+    """Locks a file, which is made if it is missing, and writes this process's number into it.
+
+    Returns:
+        The open file: the lock lasts until it is closed or the process ends, however it ends. None where another
+        process holds it.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    file = open(path, "a+b")
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    file.truncate(0)
+    file.write(str(os.getpid()).encode())
+    file.flush()
+    return file

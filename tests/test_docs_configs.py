@@ -42,6 +42,11 @@ instance_display:
       span_target: true
       display_options: {}
 output_annotation_dir: out
+pre_annotation:
+  enabled: true
+  field: guesses
+  predictions_file: data/traces.jsonl
+  allow_modification: true
 export_annotation_format: prm
 output_annotation_format: json
 annotation_schemes:

@@ -161,7 +161,7 @@ def _data(scheme: ProcessReward, subject: Subject) -> dict[str, Any]:
         subject.notices.add(
             "many-steps",
             f"an item has more than {MANY_STEPS} steps to rate ({total:,}): its page opens slowly, at 500 steps in "
-            "about ten seconds",
+            "ten to twenty seconds; almost half of that is error_categories",
             subject.where,
         )
     pages: list[list[Card]] = [[]]
@@ -196,7 +196,11 @@ def _total(data: Mapping[str, Any]) -> int:
 
 
 def _owns(scheme: ProcessReward, control: str) -> bool:
-    return control in (_numbering(scheme), _spare(scheme)) or _place(scheme, control) is not None
+    return control in (_numbering(scheme), _spare(scheme)) or _asks(scheme, control)
+
+
+def _asks(scheme: ProcessReward, control: str) -> bool:
+    return _place(scheme, control) is not None
 
 
 def _place(scheme: ProcessReward, control: str) -> tuple[str, int] | None:
@@ -365,6 +369,7 @@ QUESTION: Final = Question[ProcessReward](
     subject=lambda _: (fields.PAGES,),
     shows_trace=lambda _: True,
     owns=_owns,
+    asks=_asks,
     read=_read,
     write=_write,
 )

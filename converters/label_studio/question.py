@@ -95,6 +95,7 @@ class Question(Generic[S]):
         about: (scheme, data) → JSON that is needed to read an answer when the data has changed; None: nothing.
         shows_trace: Scheme → whether its part of the page shows the steps.
         owns: (scheme, control) → whether the control is the scheme's.
+        asks: (scheme, control of the scheme) → whether annotators answer it.
         read: (scheme, task, entries of the scheme's controls, answer, whether it must be complete). Never raises.
         write: (scheme, data, canonical value) → result entries. Raises InputError.
         prefill: (scheme, data) → result entries that an annotator finds there and changes.
@@ -113,6 +114,7 @@ class Question(Generic[S]):
     about: Callable[[S, Mapping[str, Any]], Any] = _nothing
     shows_trace: Callable[[S], bool] = lambda _: False
     owns: Callable[[S, str], bool]
+    asks: Callable[[S, str], bool] = lambda *_: True
     read: Callable[[S, Task, Entries, Answer, bool], None]
     write: Callable[[S, Mapping[str, Any], Any], Entries]
     prefill: Callable[[S, Mapping[str, Any]], Entries] = lambda *_: []

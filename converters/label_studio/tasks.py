@@ -2,7 +2,10 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Any
+
+import msgspec
 
 from potato_bridge.converters.label_studio import fields, templates
 from potato_bridge.converters.label_studio.clip import clip
@@ -63,16 +66,22 @@ def build_task(
     for scheme, question in schemes:
         data |= question.data(scheme, subject)
     about = {scheme.name: question.about(scheme, data) for scheme, question in schemes}
-    meta = {
+    meta: dict[str, Any] = {
         "id": item.id,
         "hash": _hash(data),
-        "steps_hash": _hash([data[key] for scheme, question in schemes for key in question.subject(scheme)]),
+        "steps_hash": steps_hash(project, data),
         "total_steps": total,
         "schema": fields.TASK_SCHEMA,
     }
     if about := {name: value for name, value in about.items() if value is not None}:
         meta["about"] = about
     return {"data": data, "meta": {fields.META: meta}}
+
+
+def steps_hash(project: Project, data: Mapping[str, Any]) -> str | None:
+    """The hash of what answers are about in a task's data; None where the data has not all of it."""
+    keys = [key for scheme, question in asked(project) for key in question.subject(scheme)]
+    return _hash([data[key] for key in keys]) if all(key in data for key in keys) else None
 
 
 def _texts(project: Project, item: Item, display: TraceDisplay) -> tuple[str, list[tuple[str, Clip]]]:
@@ -100,5 +109,4 @@ def _html(value: object) -> str:
 
 
 def _hash(value: Any) -> str:
-    canonical = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(msgspec.json.encode(value, order="deterministic")).hexdigest()

@@ -18,10 +18,12 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 # Controls (but tab and newline), marks that reorder the text, characters without width, tag characters: all can hide
 # from a reviewer what a machine reads. The joiners U+200C and U+200D stay: scripts and emoji need them.
-_HIDDEN: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164"
-    "\ufeff\uffa0\ufdd0-\ufdef\ufff9-\ufffb\U000e0000-\U000e007f]"
+_HIDDEN_CHARS: Final = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164"
+    "\ufeff\uffa0\ufdd0-\ufdef\ufff9-\ufffb\U000e0000-\U000e007f"
 )
+_HIDDEN: Final = re.compile(f"[{_HIDDEN_CHARS}]")
+_HIDDEN_OR_SURROGATE: Final = re.compile(f"[{_HIDDEN_CHARS}\ud800-\udfff]")
 _CONTROLS: Final = (
     "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US"
 ).split()
@@ -53,6 +55,8 @@ def _visible(match: re.Match[str]) -> str:
 
 def trace_text(text: str) -> Markup:
     """Escaped text in which hidden characters are shown by their name; the filter for all text of a trace."""
+    if _HIDDEN_OR_SURROGATE.search(text) is None:
+        return escape(text)
     # The line breaks of Windows are no news; a carriage return alone is one.
     clean = _SURROGATE.sub("\ufffd", text.replace("\r\n", "\n"))
     return Markup(_HIDDEN.sub(_visible, str(escape(clean))))

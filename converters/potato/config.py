@@ -13,7 +13,15 @@ from potato_bridge.converters.potato.section import Section, did_you_mean, show
 from potato_bridge.converters.potato.vocabulary import SERVER_KEYS, TRACE_TYPES, UNUSED_KEYS, USED_KEYS
 from potato_bridge.converters.potato.yaml_marks import KeyPath, read_yaml
 from potato_bridge.errors import InputError
-from potato_bridge.model.project import DataFile, DataFormat, DisplayField, ProcessReward, Project, Scheme
+from potato_bridge.model.project import (
+    DataFile,
+    DataFormat,
+    DisplayField,
+    PreAnnotation,
+    ProcessReward,
+    Project,
+    Scheme,
+)
 from potato_bridge.notices import Notices
 
 _FORMATS: tuple[str, ...] = get_args(DataFormat)
@@ -57,6 +65,7 @@ def read_project(path: Path, notices: Notices) -> Project:
         fields=fields,
         schemes=[scheme for _, scheme in schemes],
         export_formats=_read_export_formats(root),
+        pre_annotation=_read_pre_annotation(root, task_dir),
     )
     root.unread(known=UNUSED_KEYS, silent=SERVER_KEYS)
     if document.problems:
@@ -128,7 +137,7 @@ def _read_data_files(root: Section, task_dir: Path) -> list[DataFile]:
     return files
 
 
-def _read_data_file(section: Section, at: KeyPath, text: str, task_dir: Path) -> DataFile:
+def _read_path(section: Section, at: KeyPath, text: str, task_dir: Path) -> Path:
     path = (task_dir / text).resolve()
     problem = section.document.problem
     if not path.is_relative_to(task_dir):
@@ -137,6 +146,11 @@ def _read_data_file(section: Section, at: KeyPath, text: str, task_dir: Path) ->
         problem(at, f"there is no file {text}", f"Paths are relative to task_dir ({task_dir}).")
     elif not path.is_file():
         problem(at, f"{text} is a folder", "Name the files in it one by one.")
+    return path
+
+
+def _read_data_file(section: Section, at: KeyPath, text: str, task_dir: Path) -> DataFile:
+    path = _read_path(section, at, text, task_dir)
     file = DataFile(
         path=path,
         format=cast(DataFormat, _read_format(section, at, path)),
@@ -179,6 +193,29 @@ def _read_encoding(section: Section) -> str | None:
         section.problem("encoding", f"{encoding!r} is no text encoding", "E.g. utf-8, latin-1, utf-16, shift_jis.")
         return None
     return encoding
+
+
+def _read_pre_annotation(root: Section, task_dir: Path) -> PreAnnotation | None:
+    section = root.section("pre_annotation")
+    if section is None:
+        return None
+    enabled, field = section.flag("enabled", False), section.text("field", PreAnnotation().field)
+    path = None
+    if text := section.optional("predictions_file"):
+        path = _read_path(section, section.at("predictions_file"), text, task_dir)
+        if path.suffix.lower() not in (".jsonl", ".ndjson"):
+            hint = "Write one object a line and name the file .jsonl; Potato reads that too."
+            section.problem("predictions_file", f"{text} is not JSON Lines by its name", hint)
+    if not enabled:
+        message = "pre-labels are not sent: pre_annotation has no `enabled: true`"
+        root.notice("prelabels-off", "pre_annotation", message)
+    if not section.flag("allow_modification", True):
+        message = "allow_modification: false has no effect: on Label Studio annotators can change every pre-label"
+        section.notice("unused-key", "allow_modification", message)
+    keys = ("show_confidence", "highlight_low_confidence")
+    asked = [key for key in keys if section.values.get(key)]
+    section.unread(known=asked, silent=set(keys).difference(asked), what="pre_annotation")
+    return PreAnnotation(field=field, predictions_file=path) if enabled else None
 
 
 def _read_export_formats(root: Section) -> list[str]:

@@ -215,15 +215,16 @@ def _is_clean(value: Any, depth: int = 0) -> bool:
         RecursionError: It is nested more than `_MAX_DEPTH` deep.
     """
     if isinstance(value, str):
-        return _BAD.search(value) is None
+        # The search is slow, and ASCII text needs none.
+        return "\0" not in value and (value.isascii() or _BAD.search(value) is None)
     if isinstance(value, dict | list):
         if depth > _MAX_DEPTH:
             raise RecursionError
         # Not all(): where one value is to be replaced, the depth of the others still counts.
         clean = True
-        for entry in value.values() if isinstance(value, dict) else value:
+        for entry in (*value, *value.values()) if isinstance(value, dict) else value:
             clean = _is_clean(entry, depth + 1) and clean
-        return clean and (isinstance(value, list) or all(_BAD.search(key) is None for key in value))
+        return clean
     if isinstance(value, float):
         return math.isfinite(value)
     return value is None or isinstance(value, bool | int)

@@ -67,7 +67,10 @@ def as_text(value: Any) -> str:
 
 def first(values: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
     """The first value that is there and not null."""
-    return next((values[key] for key in keys if values.get(key) is not None), None)
+    for key in keys:
+        if (value := values.get(key)) is not None:
+            return value
+    return None
 
 
 def read_call(call: Mapping[str, Any], step_id: str, position: int, taken: set[str]) -> ToolCall:
@@ -250,7 +253,9 @@ def read_image(value: Any) -> ImageBlock | None:
 
 
 #: Fields of a step or an observation that hold an image or a list of them.
-IMAGE_KEYS = ("screenshot", "screenshot_url", "screenshot_path", "screenshots", "image", "image_url", "images")
+IMAGE_KEYS = frozenset(
+    ("screenshot", "screenshot_url", "screenshot_path", "screenshots", "image", "image_url", "images")
+)
 
 
 def read_images(values: Mapping[str, Any]) -> list[ImageBlock]:

@@ -46,6 +46,7 @@ _NOT_ARGUMENTS = frozenset(
         *("is_error", "error", "exit_code", "tool_calls", "content", "message"),
     )
 )
+_ROLES = frozenset(ROLE_KEYS)
 #: Fields by which a step is recognised; one with none of them is shown as JSON, as in Potato.
 _KNOWN = frozenset((*_REASONING, *_CONTENT, *_OBSERVED, *IMAGE_KEYS, "action", "action_type", "tool", "tool_calls"))
 
@@ -152,7 +153,7 @@ class _Reader:
                 self._call(step, call)
             elif call is not None:
                 step.blocks.append(TextBlock(text=as_text(call)))
-        if not _KNOWN & entry.keys() and entry.keys() - set(ROLE_KEYS):
+        if _KNOWN.isdisjoint(entry) and not entry.keys() <= _ROLES:
             step.blocks.append(TextBlock(text=as_json(entry)))
 
     def _call(self, step: Step, call: dict[str, Any]) -> None:

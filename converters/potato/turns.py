@@ -7,8 +7,7 @@ as in Potato's display; in a conversation its `Speaker:` decides; elsewhere it i
 """
 
 import re
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from potato_bridge.converters.potato.vocabulary import TURN_TYPES
 from potato_bridge.model.project import Project
@@ -47,8 +46,7 @@ _STEP_TYPES: dict[str, Kind] = {
 _SPEAKER = re.compile(r"([^:\n]{1,40}):\s")
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(NamedTuple):
     """Who wrote an entry; `role` is the source's word for it, None where it has none."""
 
     kind: Kind
@@ -58,6 +56,10 @@ class Turn:
     def ratable(self) -> bool:
         """Whether an annotator rates it."""
         return self.kind == "agent"
+
+
+#: Who wrote an entry that does not say.
+_AGENT = Turn("agent")
 
 
 def listing(project: Project, steps_key: str) -> Listing:
@@ -82,7 +84,7 @@ def read_turn(entry: Any, kind: Listing) -> Turn:
             return Turn("user")
         if kind == "conversation" and (match := _SPEAKER.match(entry)):
             return Turn(_OTHERS.get(_plain(match[1]), "agent"), match[1])
-    return Turn("agent")
+    return _AGENT
 
 
 def _plain(name: str) -> str:

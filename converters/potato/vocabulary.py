@@ -13,7 +13,7 @@ def _words(text: str) -> frozenset[str]:
 #: Top-level keys that the bridge reads.
 USED_KEYS = _words(
     """annotation_task_name task_dir data_files item_properties instance_display output_annotation_dir
-    export_annotation_format output_annotation_format annotation_schemes data_directory data_sources"""
+    export_annotation_format output_annotation_format annotation_schemes data_directory data_sources pre_annotation"""
 )
 
 #: Top-level keys that change what annotators see, are asked or are handed out.
@@ -28,7 +28,7 @@ UNUSED_KEYS = _words(
     keyword_highlight_settings keyword_highlights_file layout list_as_text live_agent live_coding_agent llm_labeling
     machine_annotators max_annotations_per_item max_annotations_per_user max_session_seconds media_directory
     min_annotators_per_instance mturk num_annotators_per_item partial_loading per_annotator_quota phases
-    pre_annotation prestudy prolific qda_mode quality_control random_seed reclaim_stale_assignments
+    prestudy prolific qda_mode quality_control random_seed reclaim_stale_assignments
     require_fully_annotated review_mode review_workflow rooms scheme_sets sessions solo_mode surveyflow
     task_description task_layout thinkaloud trace_ingestion training triage truth_serum ui ui_config ui_language
     watch_data_directory"""

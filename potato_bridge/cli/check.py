@@ -4,6 +4,7 @@ from potato_bridge.cli.common import (
     ConfigArgument,
     JsonOption,
     NoticesOption,
+    PrelabelsOption,
     TemplateOption,
     load_project,
     open_output,
@@ -13,6 +14,7 @@ from potato_bridge.cli.common import (
 def check(
     config: ConfigArgument = None,
     template: TemplateOption = None,
+    prelabels: PrelabelsOption = None,
     as_json: JsonOption = False,
     notices: NoticesOption = None,
 ) -> None:
@@ -28,7 +30,7 @@ def check(
     shown = [scheme.name for scheme, _ in asked(project)]
     items = steps = 0
     with output.progress("checking items") as advance:
-        for task in label_studio_tasks(project, output.notices):
+        for task in label_studio_tasks(project, output.notices, prelabels):
             items += 1
             steps += task["meta"]["potato_bridge"]["total_steps"]
             advance(1)

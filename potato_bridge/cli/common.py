@@ -52,10 +52,24 @@ KeyOption = Annotated[
     ),
 ]
 ProjectOption = Annotated[
-    int | None, typer.Option("--project", help="Id of the Label Studio project, where the one pushed is not meant.")
+    str | None,
+    typer.Option(
+        "--project",
+        metavar="ID|NAME",
+        help="The Label Studio project, by its id or its title, where the one pushed is not meant.",
+        show_default=False,
+    ),
 ]
 TemplateOption = Annotated[
     Path | None, typer.Option("--template", help="A changed copy of a template in label_configs/label_studio/.")
+]
+PrelabelsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--prelabels",
+        help="Answers to start from, as JSON Lines: a model's, or the records of an earlier round.",
+        show_default=False,
+    ),
 ]
 
 
@@ -152,6 +166,11 @@ def load_project(config: Path | None, notices: Notices) -> "Project":
 def chosen_template(template: Path | None) -> Path | None:
     """The template of the flag, else of potato-bridge.yaml, else None: the packaged one."""
     return template or settings().template
+
+
+def chosen_project(ref: str | None) -> str | None:
+    """The id or title of the flag, else of potato-bridge.yaml, else None: the one that was pushed."""
+    return ref or settings().label_studio_project
 
 
 def connect(url: str | None, api_key: str | None) -> "LabelStudio":

@@ -12,6 +12,7 @@ from potato_bridge.cli.common import (
     NoticesOption,
     ProjectOption,
     UrlOption,
+    chosen_project,
     connect,
     load_project,
     open_output,
@@ -35,7 +36,7 @@ def pull(
     ] = None,
     url: UrlOption = None,
     api_key: KeyOption = None,
-    project_id: ProjectOption = None,
+    project_ref: ProjectOption = None,
     as_json: JsonOption = False,
     notices: NoticesOption = None,
 ) -> None:
@@ -57,7 +58,7 @@ def pull(
             notices=output.notices,
             drafts=drafts,
             full=full,
-            project_ref=project_id,
+            project_ref=chosen_project(project_ref),
             progress=output.progress,
         )
     output.data(f"{records}: {report.describe()}")

@@ -1,7 +1,9 @@
 """`push`: config and items to the server."""
 
+import sys
+from collections.abc import Callable
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,14 +12,20 @@ from potato_bridge.cli.common import (
     JsonOption,
     KeyOption,
     NoticesOption,
+    Output,
+    PrelabelsOption,
     ProjectOption,
     TemplateOption,
     UrlOption,
+    chosen_project,
     chosen_template,
     connect,
     load_project,
     open_output,
 )
+
+if TYPE_CHECKING:
+    from potato_bridge.sync.adopt import Adoption
 
 
 def push(
@@ -25,8 +33,12 @@ def push(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")] = False,
     url: UrlOption = None,
     api_key: KeyOption = None,
-    project_id: ProjectOption = None,
+    project_ref: ProjectOption = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Take over the project that --project names, without asking.")
+    ] = False,
     template: TemplateOption = None,
+    prelabels: PrelabelsOption = None,
     as_json: JsonOption = False,
     notices: NoticesOption = None,
 ) -> None:
@@ -42,19 +54,49 @@ def push(
     with connect(url, api_key) as remote, Ledger.beside(project.config, write=not dry_run) as ledger:
         report = run(
             project,
-            partial(label_studio_tasks, project),
+            partial(label_studio_tasks, project, prelabels=prelabels),
             interface,
             remote,
             ledger,
             notices=output.notices,
-            project_ref=project_id,
+            project_ref=chosen_project(project_ref),
+            confirm=_confirmed(output, yes),
             dry_run=dry_run,
             progress=output.progress,
         )
     if dry_run:
+        if report.adoption is not None:
+            _show(output, report.adoption)
         for operation in report.plan.operations:
             output.data(operation.describe())
     output.data(report.describe())
     if report.project_url:
         output.data(report.project_url)
     output.finish(report.to_json())
+
+
+def _show(output: Output, adoption: "Adoption") -> None:
+    for line in adoption.describe():
+        output.say(line)
+
+
+def _confirmed(output: Output, yes: bool) -> Callable[["Adoption"], None]:
+    """Shows what would change of a project that is not the config's yet, and asks."""
+
+    def confirm(adoption: "Adoption") -> None:
+        from potato_bridge.errors import UsageError
+        from potato_bridge.sync.adopt import refuse
+
+        _show(output, adoption)
+        if yes:
+            return
+        if not sys.stdin.isatty():
+            refuse(adoption)
+        try:
+            agreed = typer.confirm("Go on?", err=True)
+        except typer.Abort:
+            agreed = False
+        if not agreed:
+            raise UsageError(f"project {adoption.project_id} was left as it is")
+
+    return confirm

@@ -9,6 +9,7 @@ from potato_bridge.cli.common import (
     ConfigArgument,
     JsonOption,
     NoticesOption,
+    PrelabelsOption,
     TemplateOption,
     load_project,
     open_output,
@@ -21,6 +22,7 @@ def render(
         Path, typer.Option("-o", "--out", help="Folder for label_config.xml, instruction.html and tasks.json.")
     ] = Path("render"),
     template: TemplateOption = None,
+    prelabels: PrelabelsOption = None,
     as_json: JsonOption = False,
     notices: NoticesOption = None,
 ) -> None:
@@ -31,7 +33,7 @@ def render(
     output = open_output(as_json, notices)
     project = load_project(config, output.notices)
     with output.progress("rendering items") as advance:
-        files, items = render_label_studio(project, out, chosen_template(template), output.notices, advance)
+        files, items = render_label_studio(project, out, chosen_template(template), output.notices, advance, prelabels)
     for path in files:
         output.data(str(path))
     output.finish({"config": str(project.config), "items": items, "files": [str(path) for path in files]})

@@ -22,6 +22,7 @@ class Settings:
     template: Path | None = None
     notices: Policy | None = None
     label_studio_url: str | None = None
+    label_studio_project: str | None = None
 
 
 def find_settings(folder: Path) -> Settings:
@@ -55,11 +56,12 @@ def read_settings(path: Path) -> Settings:
     policy = root.choice("notices", "", {policy.value: policy.value for policy in Policy})
     server = root.section("label_studio")
     url = server.optional("url") if server else None
+    named = server.optional("project") if server else None
     for section in (root, *([server] if server else [])):
         _refuse_others(section)
     if document.problems:
         raise InputError(f"{path} cannot be used", problems=document.problems)
-    return Settings(config, records, template, Policy(policy) if policy else None, url)
+    return Settings(config, records, template, Policy(policy) if policy else None, url, named)
 
 
 def _refuse_others(section: Section) -> None:

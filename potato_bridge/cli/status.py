@@ -12,6 +12,7 @@ from potato_bridge.cli.common import (
     NoticesOption,
     ProjectOption,
     UrlOption,
+    chosen_project,
     connect,
     load_project,
     open_output,
@@ -26,7 +27,7 @@ def status(
     ] = None,
     url: UrlOption = None,
     api_key: KeyOption = None,
-    project_id: ProjectOption = None,
+    project_ref: ProjectOption = None,
     as_json: JsonOption = False,
     notices: NoticesOption = None,
 ) -> None:
@@ -46,7 +47,7 @@ def status(
             ledger,
             notices=output.notices,
             records=records_path(project, records),
-            project_ref=project_id,
+            project_ref=chosen_project(project_ref),
         )
     output.data(report.describe())
     output.finish(report.to_json())

@@ -1,6 +1,7 @@
 """Where an export goes, and how it gets there: the whole of it at the end, or nothing."""
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -11,9 +12,13 @@ from pathlib import Path
 from potato_bridge.errors import UsageError
 from potato_bridge.export.card import MARKER
 from potato_bridge.export.options import Dialect
+from potato_bridge.files import lock
 
 CARD = "README.md"
 LEDGER = "ledger.jsonl"
+
+#: In a staging folder; held for as long as its export runs.
+_LOCK = "lock"
 
 #: Names that make an output one file in the documented form.
 FILE_SUFFIXES = (".jsonl", ".json")
@@ -97,10 +102,32 @@ def refuse_foreign(folder: Path, targets: Iterable[str]) -> None:
 
 @contextmanager
 def staging(out: Path) -> Iterator[Path]:
-    """A folder beside `out`, on the same disk, that is gone when the block ends."""
+    """A folder beside `out`, on the same disk, that is gone when the block ends, with those of killed exports."""
     out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".tmp", dir=out.parent) as folder:
-        yield Path(folder)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".tmp", dir=out.parent) as name:
+        folder = Path(name)
+        held = lock(folder / _LOCK)
+        try:
+            yield folder
+            # Not before this export is in place: what a killed one left may be all there is of the data set.
+            _clear_killed(out)
+        finally:
+            if held is not None:
+                held.close()
+
+
+def _clear_killed(out: Path) -> None:
+    """Removes the staging folders of exports to `out` whose process is gone."""
+    ours = re.compile(rf"\.{re.escape(out.name)}\.[a-z0-9_]+\.tmp")
+    for folder in out.parent.iterdir():
+        file = folder / _LOCK
+        # An empty lock file is one that is not locked yet.
+        if not (ours.fullmatch(folder.name) and file.is_file() and file.stat().st_size):
+            continue
+        held = lock(file)
+        if held is not None:
+            held.close()
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def replace_folder(new: Path, out: Path) -> None:

@@ -144,6 +144,18 @@ class OtherScheme(Node, tag_field="annotation_type", tag="other"):
 Scheme: TypeAlias = ProcessReward | OtherScheme
 
 
+class PreAnnotation(Node):
+    """Where pre-labels are; only there where they are enabled.
+
+    Attributes:
+        field: The item field that holds `{scheme: value}`.
+        predictions_file: JSON Lines with the pre-labels of items that have no such field.
+    """
+
+    field: str = "predictions"
+    predictions_file: Path | None = None
+
+
 class Project(Node):
     """A Potato project.
 
@@ -152,6 +164,7 @@ class Project(Node):
         config: The config file.
         task_dir: Folder that all relative paths start from.
         export_formats: `export_annotation_format`: the default of `potato-bridge export -f`.
+        pre_annotation: Where pre-labels are; None: there are none.
     """
 
     name: str
@@ -164,6 +177,7 @@ class Project(Node):
     fields: list[DisplayField] = []
     schemes: list[Scheme] = []
     export_formats: list[str] = []
+    pre_annotation: PreAnnotation | None = None
 
     def process_reward(self) -> ProcessReward | None:
         """The first scheme of type process_reward, or None."""

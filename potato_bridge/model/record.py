@@ -13,13 +13,24 @@ Status: TypeAlias = Literal["submitted", "draft", "skipped", "withdrawn"]
 Key: TypeAlias = tuple[str, str, str | None]
 
 
+#: What became of a pre-label: it stands as it was, it was changed, or it was not used and the answer made by hand.
+Prelabelled: TypeAlias = Literal["kept", "changed", "manual"]
+
+
 class Source(Node):
-    """Where an answer came from. Ids are the backend's own."""
+    """Where an answer came from. Ids are the backend's own.
+
+    Attributes:
+        prelabel: Scheme name to what became of its pre-label; only for schemes that had one when it was answered.
+        model_version: Whom that pre-label was by.
+    """
 
     backend: str | None = None
     project: int | str | None = None
     task: int | str | None = None
     annotation: int | str | None = None
+    prelabel: dict[str, Prelabelled] = {}
+    model_version: str | None = None
 
 
 class Flag(Node):

@@ -36,6 +36,8 @@ class RemoteProject:
         tasks: How many tasks it has, whoever made them.
         submitted: How many answers, without the skipped ones.
         skipped: How many skips.
+        model_version: Whose predictions annotators start from; empty: nobody's.
+        shows_predictions: Whether they see predictions at all.
     """
 
     project_id: int
@@ -46,6 +48,8 @@ class RemoteProject:
     tasks: int = 0
     submitted: int = 0
     skipped: int = 0
+    model_version: str = ""
+    shows_predictions: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class RemoteTask:
         steps_hash: Of the steps alone, likewise.
         updated_at: RFC 3339; the server's clock. Changes with the task and with its answers.
         answers: How many answers it has, skips among them.
+        prelabels_hash: Of the predictions that were last sent; None where there are none, or no more.
     """
 
     task_id: int
@@ -66,3 +71,4 @@ class RemoteTask:
     steps_hash: str | None
     updated_at: str
     answers: int
+    prelabels_hash: str | None = None

@@ -19,7 +19,7 @@ _SHOWN = 500
 # Nothing of a request has been sent when one of these is raised.
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 _BODY_LIMIT = "You cannot access body after reading from request's data stream"
-_LOOKS_FIRST = "Run the same command again: it looks first what has arrived."
+LOOKS_FIRST = "Run the same command again: it looks first what has arrived."
 _IS_IT = "Is this Label Studio's own address, and is there no login page in front of it?"
 
 
@@ -50,7 +50,7 @@ def no_answer(error: httpx.HTTPError, url: str, method: str, path: str, *, seen:
     if method == "GET":
         return TransientError(RemoteError(f"{url} GET {path}: no answer ({why})", hint="Try again."))
     return UnansweredError(
-        f"{url} {method} {path}: no answer ({why}); the server may have carried it out", hint=_LOOKS_FIRST
+        f"{url} {method} {path}: no answer ({why}); the server may have carried it out", hint=LOOKS_FIRST
     )
 
 
@@ -83,7 +83,7 @@ def value_of(answer: httpx.Response, url: str, method: str, path: str, *, person
                     hint=_IS_IT,
                 ) from error
             raise UnansweredError(
-                f"{what}: the answer makes no sense; the server may have carried it out", hint=_LOOKS_FIRST
+                f"{what}: the answer makes no sense; the server may have carried it out", hint=LOOKS_FIRST
             ) from error
     if answer.is_redirect:
         raise _redirected(answer, what)
@@ -103,7 +103,7 @@ def value_of(answer: httpx.Response, url: str, method: str, path: str, *, person
         raise TransientError(failure, _pause(answer.headers))
     if status >= 500 or status == 408:
         raise UnansweredError(
-            f"{what}: {status} {detail}; the server may have carried it out", hint=_LOOKS_FIRST, settled=status == 500
+            f"{what}: {status} {detail}; the server may have carried it out", hint=LOOKS_FIRST, settled=status == 500
         )
     raise failure
 

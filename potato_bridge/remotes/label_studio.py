@@ -17,6 +17,7 @@ import msgspec
 
 from potato_bridge.errors import InputError, RemoteError
 from potato_bridge.remotes.base import RemoteProject, RemoteUser, UnansweredError
+from potato_bridge.remotes.failures import LOOKS_FIRST
 from potato_bridge.remotes.http import Http
 
 TITLE_LENGTH = (3, 50)
@@ -143,6 +144,16 @@ class LabelStudio:
         value, _ = self._http.read(f"/api/projects/{project_id}/", missing_ok=True)
         return _project(value) if isinstance(value, dict) else None
 
+    def answered_controls(self, project_id: int) -> dict[str, int]:
+        """Control → how many answers, skips among them, have a result of it."""
+        counted = self._object(f"/api/projects/{project_id}/summary/").get("created_annotations")
+        found: dict[str, int] = {}
+        for key, count in counted.items() if isinstance(counted, dict) else ():
+            # "from_name|to_name|type"; a name may hold a bar, too.
+            name = str(key).rsplit("|", 2)[0]
+            found[name] = found.get(name, 0) + int(count)
+        return found
+
     def create_project(self, fields: Mapping[str, Any]) -> RemoteProject:
         """Makes a project; `fields` are the API's own names.
 
@@ -209,12 +220,28 @@ class LabelStudio:
 
     def count_tasks(self, project_id: int, conditions: Sequence[Filter]) -> int:
         """How many tasks meet all of the conditions."""
-        query = {"filters": {"conjunction": "and", "items": list(conditions)}}
-        params = {"project": project_id, "page": 1, "page_size": 1, "include": "id"}
+        return self.first_task(project_id, "id", conditions)[1]
+
+    def first_task(
+        self, project_id: int, order: str, conditions: Sequence[Filter] = ()
+    ) -> tuple[dict[str, Any] | None, int]:
+        """The first of the tasks that meet all of the conditions, in some order, and how many they are.
+
+        Args:
+            project_id: The project.
+            order: A field; with `-` in front, the greatest value comes first.
+            conditions: As in `tasks`; the caller checks that the server heeds them, and the order.
+
+        Returns:
+            `id` and `updated_at` of the task, or None where there is none; and the count.
+        """
+        query = {"filters": {"conjunction": "and", "items": list(conditions)}, "ordering": [f"tasks:{order}"]}
+        params = {"project": project_id, "page": 1, "page_size": 1, "include": "id,updated_at"}
         value = self._object("/api/tasks/", {**params, "query": msgspec.json.encode(query).decode()})
-        if not isinstance(value.get("total"), int):
+        rows, total = value.get("tasks"), value.get("total")
+        if not isinstance(rows, list) or not isinstance(total, int):
             raise RemoteError(f"{self.url} lists tasks in a way that this version does not know")
-        return int(value["total"])
+        return (rows[0] if rows else None), total
 
     def task(self, task_id: int, include: Sequence[str]) -> dict[str, Any] | None:
         """These fields of one task; `annotations` come whole. None where there is no such task."""
@@ -238,13 +265,46 @@ class LabelStudio:
         if isinstance(ids, list) and len(ids) == len(tasks):
             return [int(task_id) for task_id in ids]
         if isinstance(value, dict) and "import" in value:
-            raise UnansweredError(f"{self.url} imports {len(tasks)} tasks in the background (import {value['import']})")
+            raise UnansweredError(
+                f"{self.url} imports {len(tasks)} tasks in the background (import {value['import']}), and they are not "
+                "there yet",
+                hint=LOOKS_FIRST,
+            )
         raise UnansweredError(f"{self.url} POST {path}: does not say which tasks it has made", settled=True)
 
     def update_task(self, task_id: int, data: Mapping[str, Any], meta: Mapping[str, Any]) -> None:
         """Replaces data and meta of a task; its annotations stay. Harmless to repeat."""
         # Without include= the answer repeats the whole task.
         self._written("PATCH", f"/api/tasks/{task_id}/", {"data": data, "meta": meta}, {"include": "id"})
+
+    def update_meta(self, task_id: int, meta: Mapping[str, Any]) -> None:
+        """Replaces the meta of a task, and nothing else. Harmless to repeat."""
+        self._written("PATCH", f"/api/tasks/{task_id}/", {"meta": meta}, {"include": "id"})
+
+    def predictions(self, task_id: int) -> list[dict[str, Any]]:
+        """All predictions of a task, whoever made them, oldest first."""
+        value, _ = self._http.read("/api/predictions/", {"task": task_id})
+        if not isinstance(value, list):
+            raise RemoteError(f"{self.url} lists predictions in a way that this version does not know")
+        # A server that does not heed the filter would show us those of other tasks.
+        mine = [row for row in value if isinstance(row, dict) and row.get("task") == task_id]
+        return sorted(mine, key=lambda row: int(row["id"]))
+
+    def create_prediction(self, task_id: int, prediction: Mapping[str, Any]) -> None:
+        """Adds a prediction to a task.
+
+        Raises:
+            UnansweredError: It may or may not be there.
+        """
+        self._written("POST", "/api/predictions/", {"task": task_id, **prediction})
+
+    def update_prediction(self, prediction_id: int, prediction: Mapping[str, Any]) -> None:
+        """Replaces these fields of a prediction. Harmless to repeat."""
+        self._written("PATCH", f"/api/predictions/{prediction_id}/", prediction)
+
+    def delete_prediction(self, prediction_id: int) -> None:
+        """Deletes a prediction; annotations that were made of it keep their copy."""
+        self._http.write("DELETE", f"/api/predictions/{prediction_id}/", b"")
 
     def annotate(
         self,
@@ -268,7 +328,7 @@ class LabelStudio:
     def export(self, project_id: int, ids: Sequence[int]) -> Iterator[dict[str, Any]]:
         """Whole tasks with their annotations and drafts, in portions that fit into memory.
 
-        A task that is not there any more does not come.
+        A task that is not there any more, or never was in the project, does not come.
         """
         position, size = 0, _EXPORT_FIRST
         while position < len(ids):
@@ -283,8 +343,9 @@ class LabelStudio:
             if any(row["id"] not in wanted for row in rows):
                 raise RemoteError(f"{self.url} exports other tasks than were asked for")
             yield from rows
-            per_task = max(length // len(portion), 1)
-            size = max(1, min(_EXPORT_IDS, size * 4, _EXPORT_BYTES // per_task))
+            if rows:
+                per_task = max(length // len(rows), 1)
+                size = max(1, min(_EXPORT_IDS, size * 4, _EXPORT_BYTES // per_task))
 
     def _object(self, path: str, params: Any = None) -> dict[str, Any]:
         value, _ = self._http.read(path, params)
@@ -321,4 +382,6 @@ def _project(row: Mapping[str, Any]) -> RemoteProject:
         tasks=row.get("task_number") or 0,
         submitted=row.get("total_annotations_number") or 0,
         skipped=row.get("skipped_annotations_number") or 0,
+        model_version=row.get("model_version") or "",
+        shows_predictions=row.get("show_collab_predictions") is not False,
     )

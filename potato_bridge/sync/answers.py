@@ -4,6 +4,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from potato_bridge.converters.label_studio.prelabels import became_of
 from potato_bridge.converters.label_studio.results import read_answer
 from potato_bridge.model import Flag, Project, Record, Source
 from potato_bridge.model.record import Status
@@ -59,6 +60,7 @@ class Reader:
     ) -> Record:
         revision = earlier_revision(task, answer)
         read = read_answer(self.project, task, answer, controls=self.controls, complete=not draft, revision=revision)
+        prelabel, version = ({}, None) if draft else became_of(self.project, task, answer, read, revision)
         flags = list(read.flags)
         if revision is not None:
             total = revision.get("total_steps")
@@ -81,7 +83,14 @@ class Reader:
             created_at=answer.get("created_at"),
             updated_at=answer.get("updated_at"),
             lead_time=answer.get("lead_time"),
-            source=Source(backend=BACKEND, project=self.project_id, task=task["id"], annotation=number),
+            source=Source(
+                backend=BACKEND,
+                project=self.project_id,
+                task=task["id"],
+                annotation=number,
+                prelabel=prelabel,
+                model_version=version,
+            ),
             controls=read.controls,
             flags=flags,
             unknown=dict(self.mark),

@@ -5,26 +5,54 @@ from pathlib import Path
 from typing import Any
 
 from potato_bridge.converters.label_studio.interface import build_interface
+from potato_bridge.converters.label_studio.prelabels import add_predictions, prediction
 from potato_bridge.converters.label_studio.tasks import build_task
 from potato_bridge.converters.potato.items import read_items
+from potato_bridge.converters.potato.prelabels import Prelabels
 from potato_bridge.converters.potato.traces import to_trace
+from potato_bridge.errors import InputError
 from potato_bridge.files import replacing
-from potato_bridge.model import Project, encode
+from potato_bridge.model import Item, Project, encode
 from potato_bridge.notices import Notices
 
 
-def label_studio_tasks(project: Project, notices: Notices) -> Iterator[dict[str, Any]]:
+def label_studio_tasks(project: Project, notices: Notices, prelabels: Path | None = None) -> Iterator[dict[str, Any]]:
     """The Label Studio tasks of all items, in file order, one in memory at a time.
 
+    Args:
+        project: The project.
+        notices: Gets what cannot be shown, and which pre-labels are dropped.
+        prelabels: A file of pre-labels that comes before those that the config names.
+
     Raises:
-        InputError: An item is not as it must be; raised when all others have been given.
+        InputError: The file of pre-labels cannot be read; or an item is not as it must be, raised when all others have
+            been given.
     """
-    for item in read_items(project, notices):
-        yield build_task(project, item, to_trace(item, project, notices), notices)
+    with Prelabels(project, prelabels, notices) as found:
+        for item in read_items(project, notices):
+            task = build_task(project, item, to_trace(item, project, notices), notices)
+            add_predictions(task, _predictions(project, item, task, found))
+            yield task
+        found.finish()
+
+
+def _predictions(project: Project, item: Item, task: dict[str, Any], prelabels: Prelabels) -> list[dict[str, Any]]:
+    predictions = []
+    for prelabel in prelabels.of(item):
+        try:
+            predictions.append(prediction(project, prelabel, task))
+        except InputError as error:
+            prelabels.drop(prelabel.place, item.id, error.message)
+    return predictions
 
 
 def render_label_studio(
-    project: Project, out: Path, template: Path | None, notices: Notices, advance: Callable[[int], object]
+    project: Project,
+    out: Path,
+    template: Path | None,
+    notices: Notices,
+    advance: Callable[[int], object],
+    prelabels: Path | None = None,
 ) -> tuple[list[Path], int]:
     """Writes what push would send: `label_config.xml`, `instruction.html`, `tasks.json` (an array).
 
@@ -43,7 +71,7 @@ def render_label_studio(
     def tasks() -> Iterator[bytes]:
         nonlocal count
         yield b"["
-        for task in label_studio_tasks(project, notices):
+        for task in label_studio_tasks(project, notices, prelabels):
             yield (b",\n" if count else b"\n") + encode(task)
             count += 1
             advance(1)

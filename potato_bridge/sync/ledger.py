@@ -7,9 +7,7 @@ everything. What it saves is time, and it is how a run that was killed is notice
 import contextlib
 import hashlib
 import json
-import os
 import sqlite3
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from potato_bridge.errors import StateError
+from potato_bridge.files import lock
 
 FOLDER = ".potato-bridge"
 SCHEMA = 1
@@ -236,32 +235,16 @@ def _digest(text: str) -> str:
 
 
 def _locked(path: Path) -> IO[bytes]:
-    """An open file that no other process can lock; the system lets go of it when the process ends, however it ends."""
     try:
-        file = open(path, "a+b")
+        file = lock(path)
     except OSError as error:
         raise StateError(f"cannot write {path}: {error.strerror}") from error
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            file.seek(0)
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        owner = ""
-        with contextlib.suppress(OSError):
-            file.seek(0)
-            owner = file.read(20).decode("ascii", "replace").strip()
-        file.close()
-        raise StateError(
-            f"another potato-bridge{f' (process {owner})' if owner.isdigit() else ''} is at work in {path.parent}",
-            hint="Wait until it has ended.",
-        ) from error
-    file.truncate(0)
-    file.write(str(os.getpid()).encode())
-    file.flush()
-    return file
+    if file is not None:
+        return file
+    owner = ""
+    with contextlib.suppress(OSError):
+        owner = path.read_bytes()[:20].decode("ascii", "replace").strip()
+    raise StateError(
+        f"another potato-bridge{f' (process {owner})' if owner.isdigit() else ''} is at work in {path.parent}",
+        hint="Wait until it has ended.",
+    )

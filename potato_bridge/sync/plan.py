@@ -3,7 +3,7 @@
 Nothing is ever deleted: a task whose item is gone, a second task of one item, and a foreign task are reported.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,11 +11,12 @@ from potato_bridge.remotes.base import RemoteTask
 
 
 class LocalItem(NamedTuple):
-    """An item as it would be sent: its id, the hash of its task's data, and of the steps alone."""
+    """An item as it would be sent: its id, the hash of its task's data, of the steps alone, and of its predictions."""
 
     item_id: str
     hash: str
     steps_hash: str
+    prelabels_hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,19 @@ class MarkProject(Operation):
 
 
 @dataclass(frozen=True, slots=True)
+class ShowPrelabels(Operation):
+    """Annotators are shown no pre-labels, or those of a model that the items here have none of."""
+
+    kind: ClassVar[str] = "show-prelabels"
+    project_id: int
+    model_version: str
+
+    def describe(self) -> str:
+        """One line for people."""
+        return f"show the pre-labels of {self.model_version!r} in project {self.project_id}"
+
+
+@dataclass(frozen=True, slots=True)
 class Create(Operation):
     """An item has no task."""
 
@@ -110,6 +124,19 @@ class Update(Operation):
         what = "its steps changed" if self.steps_changed else "changed"
         kept = f"; {self.answers} answer(s) are for the earlier steps" if self.answers and self.steps_changed else ""
         return f"update {self.item_id} (task {self.task_id}): {what}{kept}"
+
+
+@dataclass(frozen=True, slots=True)
+class UpdatePrelabels(Operation):
+    """The predictions of a task are not the item's pre-labels. Answers keep a copy of the old ones."""
+
+    kind: ClassVar[str] = "update-prelabels"
+    item_id: str
+    task_id: int
+
+    def describe(self) -> str:
+        """One line for people."""
+        return f"change the pre-labels of {self.item_id} (task {self.task_id})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +190,8 @@ class Plan:
     project: list[Operation] = field(default_factory=list)
     creates: list[Create] = field(default_factory=list)
     updates: list[Update] = field(default_factory=list)
+    prelabels: list[UpdatePrelabels] = field(default_factory=list)
+    show: ShowPrelabels | None = None
     unchanged: int = 0
     duplicates: list[Duplicate] = field(default_factory=list)
     orphans: list[Orphan] = field(default_factory=list)
@@ -172,12 +201,13 @@ class Plan:
     def operations(self) -> list[Operation]:
         """All of them: the project's first, then what changes tasks, then what is only reported."""
         foreign = [Foreign(self.foreign)] if self.foreign else []
-        return [*self.project, *self.creates, *self.updates, *self.duplicates, *self.orphans, *foreign]
+        tasks = [*self.creates, *self.updates, *self.prelabels, *([self.show] if self.show else [])]
+        return [*self.project, *tasks, *self.duplicates, *self.orphans, *foreign]
 
     @property
     def changes(self) -> bool:
         """Whether a push would change anything."""
-        return bool(self.project or self.creates or self.updates)
+        return bool(self.project or self.creates or self.updates or self.prelabels or self.show)
 
     def to_json(self) -> dict[str, Any]:
         """The operations, and the number of items that are as they should be."""
@@ -190,41 +220,84 @@ class Plan:
         parts = [operation.describe() for operation in self.project]
         parts += [f"add {len(self.creates)} item(s)"] if self.creates else []
         parts += [f"update {len(self.updates)}"] if self.updates else []
+        parts += [f"change the pre-labels of {len(self.prelabels)}"] if self.prelabels else []
+        parts += [self.show.describe()] if self.show else []
         return ", ".join([*parts, f"{self.unchanged} unchanged"])
 
 
-def plan(items: Sequence[LocalItem], tasks: Iterable[RemoteTask]) -> Plan:
-    """Compares the items with the tasks.
+class Planner:
+    """Compares the items, one by one, with the tasks that are there.
 
     Of several tasks with one marker the annotated one is used, then the oldest: answers hang on it.
+
+    Args:
+        tasks: All tasks of the project; read at once.
     """
-    result = Plan()
-    by_marker: dict[str, list[RemoteTask]] = {}
-    for task in tasks:
-        if task.marker is None:
-            result.foreign += 1
-        else:
-            by_marker.setdefault(task.marker, []).append(task)
-    local = {item.item_id for item in items}
-    used: dict[str, RemoteTask] = {}
-    for marker, group in by_marker.items():
-        group.sort(key=lambda task: (task.answers == 0, task.task_id))
-        used[marker] = group[0]
-        if marker not in local:
-            result.orphans += [Orphan(marker, task.task_id, task.answers) for task in group]
-            continue
-        first = group[0].task_id
-        result.duplicates += [Duplicate(marker, task.task_id, first, task.answers) for task in group[1:]]
+
+    def __init__(self, tasks: Iterable[RemoteTask]) -> None:
+        self._plan = Plan()
+        self._groups: dict[str, list[RemoteTask]] = {}
+        self._seen: set[str] = set()
+        for task in tasks:
+            if task.marker is None:
+                self._plan.foreign += 1
+            else:
+                self._groups.setdefault(task.marker, []).append(task)
+        for group in self._groups.values():
+            group.sort(key=lambda task: (task.answers == 0, task.task_id))
+
+    def compare(self, item: LocalItem) -> Create | Update | None:
+        """What has to be done for the next item; None: it is as its task shows it."""
+        self._seen.add(item.item_id)
+        group = self._groups.get(item.item_id)
+        if group is None:
+            create = Create(item.item_id)
+            self._plan.creates.append(create)
+            return create
+        known = group[0]
+        if known.hash == item.hash:
+            self._plan.unchanged += 1
+            return None
+        steps_changed = known.steps_hash != item.steps_hash
+        update = Update(item.item_id, known.task_id, known.answers, steps_changed)
+        self._plan.updates.append(update)
+        return update
+
+    def compare_prelabels(self, item: LocalItem) -> UpdatePrelabels | None:
+        """Whether the predictions of the item that was just compared have to change. None for an item without any."""
+        group = self._groups.get(item.item_id)
+        if group is None or item.prelabels_hash in (None, group[0].prelabels_hash):
+            return None
+        update = UpdatePrelabels(item.item_id, group[0].task_id)
+        self._plan.prelabels.append(update)
+        self._plan.unchanged -= group[0].hash == item.hash
+        return update
+
+    def has_old_prelabels(self, item: LocalItem) -> bool:
+        """Whether the item's task has pre-labels of an earlier push, and the item has none."""
+        group = self._groups.get(item.item_id)
+        return group is not None and item.prelabels_hash is None and group[0].prelabels_hash is not None
+
+    def finish(self) -> Plan:
+        """The plan, when all items were compared."""
+        result = self._plan
+        for marker, group in self._groups.items():
+            if marker not in self._seen:
+                result.orphans += [Orphan(marker, task.task_id, task.answers) for task in group]
+                continue
+            first = group[0].task_id
+            result.duplicates += [Duplicate(marker, task.task_id, first, task.answers) for task in group[1:]]
+        result.updates.sort(key=lambda update: update.task_id)
+        result.prelabels.sort(key=lambda update: update.task_id)
+        result.orphans.sort(key=lambda orphan: orphan.task_id)
+        result.duplicates.sort(key=lambda duplicate: duplicate.task_id)
+        return result
+
+
+def plan(items: Iterable[LocalItem], tasks: Iterable[RemoteTask]) -> Plan:
+    """Compares all items with all tasks, see `Planner`."""
+    planner = Planner(tasks)
     for item in items:
-        known = used.get(item.item_id)
-        if known is None:
-            result.creates.append(Create(item.item_id))
-        elif known.hash == item.hash:
-            result.unchanged += 1
-        else:
-            steps_changed = known.steps_hash != item.steps_hash
-            result.updates.append(Update(item.item_id, known.task_id, known.answers, steps_changed))
-    result.updates.sort(key=lambda update: update.task_id)
-    result.orphans.sort(key=lambda orphan: orphan.task_id)
-    result.duplicates.sort(key=lambda duplicate: duplicate.task_id)
-    return result
+        planner.compare(item)
+        planner.compare_prelabels(item)
+    return planner.finish()

@@ -1,10 +1,10 @@
 """pull: every annotator's answer into the records file, and only what changed since the last time.
 
 Incremental by the server's `updated_at`, which changes with a task and with its answers; complete by a count: the
-answers that are known after a pull must be as many as the server counts, else everything is listed once.
+answers that are known after a pull must be as many as the server counts, else everything is downloaded once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ _OVERLAP = 60.0
 #: Known tasks in the overlap from which on their number is compared before they are listed.
 _LONG_OVERLAP = 1000
 _LISTED = ("updated_at", "total_annotations", "cancelled_annotations")
+#: Ids for each answered task up to which all of them are downloaded: listing a task takes a quarter of that time.
+_DENSE = 1.25
 #: Times to look again for answers that come while we read.
 _ROUNDS = 4
 
@@ -38,8 +40,8 @@ class PullReport:
     """What a pull did.
 
     Attributes:
-        mode: "incremental", or "full" where everything was listed.
-        why: Why everything was listed; empty for an incremental pull.
+        mode: "incremental", or "full" where everything was downloaded.
+        why: Why everything was downloaded; empty for an incremental pull.
         tasks: Tasks that were downloaded.
         new: Records that were added to the file.
         changed: Records that took the place of older ones.
@@ -94,7 +96,7 @@ def pull(
     notices: Notices,
     drafts: bool = False,
     full: bool = False,
-    project_ref: int | None = None,
+    project_ref: int | str | None = None,
     progress: Progress = silent,
     mark: Mapping[str, Any] | None = None,
 ) -> PullReport:
@@ -108,8 +110,8 @@ def pull(
         notices: Gets `foreign-task`, `unknown-annotator`, `flagged-answer`, `count-mismatch`, `local-edit-kept`,
             `not-on-server`, `project-gone`.
         drafts: Take what is not submitted yet, too.
-        full: List everything, and let the server's answers take the place of edited lines.
-        project_ref: The project's id, where the user says which one is meant.
+        full: Download everything, and let the server's answers take the place of edited lines.
+        project_ref: The project's id or title, where the user says which one is meant.
         progress: Tells how far it is.
         mark: Fields that every pulled record gets, such as `{"demo": true}`.
 
@@ -237,7 +239,9 @@ class _Pull:
             if counts is None:
                 raise RemoteError(f"project {self.project_id} was deleted meanwhile on {self.remote.url}")
             self.counts = counts
-            came = self._download(spool, self._changed(spool, drafts=self.drafts and round_number == 0))
+            came = self._fetch(spool, self._changed(spool)) if self.cursor else self._everything(spool)
+            if self.drafts and round_number == 0:
+                came += self._fetch(spool, self._drafts(spool))
             self.difference = counts.submitted + counts.skipped - spool.answers()
             if self.difference == 0:
                 return True
@@ -245,35 +249,65 @@ class _Pull:
                 break
         return False
 
-    def _changed(self, spool: Spool, *, drafts: bool) -> dict[int, str]:
-        """Tasks to download, with their `updated_at`: those with answers that changed, and those with drafts."""
+    def _everything(self, spool: Spool) -> int:
+        """Downloads all tasks that have answers, and sets the cursor to the newest time before."""
+        # Not the newest time that is read: what changed after its turn in a long download may be older than that.
+        newest, _ = self.remote.first_task(self.project_id, "-updated_at")
+        answered = [where("total_annotations", "greater", 0, "Number")]
+        only_skipped = [
+            where("total_annotations", "equal", 0, "Number"),
+            where("cancelled_annotations", "greater", 0, "Number"),
+        ]
+        ids = self._dense_ids(answered)
+        came = self._download(spool, ids) if ids else self._fetch(spool, self._listed(spool, answered))
+        came += self._fetch(spool, self._listed(spool, only_skipped))
+        self.cursor = (newest or {}).get("updated_at") or ""
+        return came
+
+    def _dense_ids(self, conditions: Sequence[Filter]) -> Sequence[int]:
+        """All ids from the first to the last task that meets the conditions; empty where too many others would come."""
+        first, count = self.remote.first_task(self.project_id, "id", conditions)
+        last, _ = self.remote.first_task(self.project_id, "-id", conditions)
+        if first is None or last is None:
+            return ()
+        ids = range(first["id"], last["id"] + 1)
+        # Fewer ids than tasks: the server does not heed the order.
+        return ids if count <= len(ids) <= count * _DENSE else ()
+
+    def _listed(self, spool: Spool, conditions: Sequence[Filter]) -> dict[int, str]:
+        """The tasks that meet the conditions and were not downloaded yet, with their `updated_at`."""
+        rows = self.remote.tasks(self.project_id, ("updated_at",), conditions=conditions)
+        return {row["id"]: row.get("updated_at") or "" for row in rows if not spool.is_visited(row["id"])}
+
+    def _drafts(self, spool: Spool) -> dict[int, str]:
+        # Writing a draft does not change the task's time.
+        return self._listed(spool, [where("draft_exists", "equal", True, "Boolean")])
+
+    def _changed(self, spool: Spool) -> dict[int, str]:
+        """The tasks with answers that changed since the cursor, which moves on, with their `updated_at`."""
         found: dict[int, str] = {}
+        if self._is_quiet(spool):
+            return found
         newest = self.cursor
-        for conditions in () if self._is_quiet(spool) else self._listings():
-            for row in self.remote.tasks(self.project_id, _LISTED, conditions=conditions):
-                updated_at = row.get("updated_at") or ""
-                newest = updated_at if is_after(updated_at, newest) else newest
-                if spool.is_current(row["id"], updated_at):
-                    continue
-                if row.get("total_annotations") or row.get("cancelled_annotations") or spool.has_answers(row["id"]):
-                    found[row["id"]] = updated_at
-                else:
-                    # New, or changed by a push: there is nothing to download.
-                    spool.skip(row["id"], updated_at)
-        if drafts:
-            # Writing a draft does not change the task's time.
-            has_draft = [where("draft_exists", "equal", True, "Boolean")]
-            for row in self.remote.tasks(self.project_id, ("updated_at",), conditions=has_draft):
-                found[row["id"]] = row.get("updated_at") or ""
+        for row in self.remote.tasks(self.project_id, _LISTED, conditions=[_since(self.cursor, _OVERLAP)]):
+            updated_at = row.get("updated_at") or ""
+            newest = updated_at if is_after(updated_at, newest) else newest
+            if spool.is_current(row["id"], updated_at):
+                continue
+            if row.get("total_annotations") or row.get("cancelled_annotations") or spool.has_answers(row["id"]):
+                found[row["id"]] = updated_at
+            else:
+                # New, or changed by a push: there is nothing to download.
+                spool.skip(row["id"], updated_at)
         self.cursor = newest
-        return dict(sorted(found.items()))
+        return found
 
     def _is_quiet(self, spool: Spool) -> bool:
         """Whether nothing has changed, told by counts alone where the overlap would be a long listing.
 
         An import puts thousands of tasks into the same seconds, and each pull would list them again.
         """
-        if not self.cursor or spool.visits():
+        if spool.visits():
             return False
         known = spool.known_since(for_filter(self.cursor, _OVERLAP))
         return (
@@ -282,24 +316,20 @@ class _Pull:
             and self.remote.count_tasks(self.project_id, [_since(self.cursor, _OVERLAP)]) == known
         )
 
-    def _listings(self) -> list[list[Filter]]:
-        if self.cursor:
-            return [[_since(self.cursor, _OVERLAP)]]
-        # Everything: the tasks that have answers, then those that were only skipped.
-        answered = where("total_annotations", "greater", 0, "Number")
-        unanswered = where("total_annotations", "equal", 0, "Number")
-        return [[answered], [unanswered, where("cancelled_annotations", "greater", 0, "Number")]]
-
-    def _download(self, spool: Spool, wanted: Mapping[int, str]) -> int:
-        with self.progress("pulling", len(wanted)) as advance:
-            for task in self.remote.export(self.project_id, list(wanted)):
-                self._take(spool, task)
-                advance(1)
+    def _fetch(self, spool: Spool, wanted: Mapping[int, str]) -> int:
+        """Downloads tasks that were listed; one that does not come was deleted since."""
+        self._download(spool, list(wanted))
         for task_id, updated_at in wanted.items():
-            # A task that did not come was deleted since the listing.
             if not spool.is_visited(task_id):
                 spool.visit(task_id, updated_at)
         return len(wanted)
+
+    def _download(self, spool: Spool, ids: Sequence[int]) -> int:
+        with self.progress("pulling", len(ids)) as advance:
+            for task in self.remote.export(self.project_id, ids):
+                self._take(spool, task)
+                advance(1)
+        return len(ids)
 
     def _take(self, spool: Spool, task: Mapping[str, Any]) -> None:
         spool.visit(task["id"], task.get("updated_at") or "")

@@ -9,32 +9,26 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
+
+import msgspec
 
 from potato_bridge.converters.label_studio.fields import META
-from potato_bridge.errors import OutcomeUnknownError, RemoteError, StateError
+from potato_bridge.converters.label_studio.prelabels import with_prelabels_of
+from potato_bridge.errors import OutcomeUnknownError, RemoteError
 from potato_bridge.notices import Notices
 from potato_bridge.remotes.base import UnansweredError
-from potato_bridge.remotes.label_studio import LabelStudio, to_json
+from potato_bridge.remotes.label_studio import LabelStudio
 from potato_bridge.sync.ledger import Ledger
 from potato_bridge.sync.listing import bridge_meta, list_tasks, missing_markers
-from potato_bridge.sync.plan import LocalItem, Plan, Update
+from potato_bridge.sync.plan import Create, Update
 from potato_bridge.sync.times import instant, is_after
-
-#: Builds the tasks of all items, one by one, in the order of the items; called twice, so that none has to be kept.
-BuildTasks: TypeAlias = Callable[[Notices], Iterable[dict[str, Any]]]
 
 BATCH_TASKS = 250
 BATCH_BYTES = 16 * 1024 * 1024
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
 
 T = TypeVar("T")
-
-
-def local_item(task: Mapping[str, Any]) -> LocalItem:
-    """What the plan needs of a task that was built."""
-    meta = bridge_meta(task)
-    return LocalItem(meta["id"], meta["hash"], meta["steps_hash"])
 
 
 def add_notice_of_change(notices: Notices, update: Update, answers: int) -> None:
@@ -68,7 +62,7 @@ class Batch:
 
 @dataclass
 class Sender:
-    """Builds the tasks again and sends those that are new or changed. One writer, one request at a time.
+    """Sends the tasks that are new or changed. One writer, one request at a time.
 
     Attributes:
         newest: The greatest task id that was there before: a batch's tasks are newer.
@@ -86,27 +80,19 @@ class Sender:
     updated: int = 0
     recovered: int = 0
 
-    def send(self, tasks: BuildTasks, items: Sequence[LocalItem], todo: Plan, advance: Callable[[int], object]) -> None:
-        """Carries out the creations and updates of a plan, in the order of the items."""
-        creates = {create.item_id for create in todo.creates}
-        updates = {update.item_id: update for update in todo.updates}
+    def send(self, tasks: Iterable[tuple[Create | Update, bytes]], advance: Callable[[int], object]) -> None:
+        """Carries out creations and updates, each with its task as JSON."""
         batch = Batch()
-        # Its notices are those of the first pass over again.
-        expected = iter(items)
-        for task in tasks(Notices()):
-            item = local_item(task)
-            if item != next(expected, None):
-                raise StateError("the items changed while they were being pushed", hint="Push again.")
-            if item.item_id in creates:
-                body = to_json(task)
-                if batch.is_full_with(body):
-                    self._create(batch)
-                    advance(len(batch.bodies))
-                    batch = Batch()
-                batch.add(item.item_id, body)
-            elif item.item_id in updates:
-                self._update(updates[item.item_id], task)
+        for operation, body in tasks:
+            if isinstance(operation, Update):
+                self._update(operation, msgspec.json.decode(body))
                 advance(1)
+                continue
+            if batch.is_full_with(body):
+                self._create(batch)
+                advance(len(batch.bodies))
+                batch = Batch()
+            batch.add(operation.item_id, body)
         if batch.bodies:
             self._create(batch)
             advance(len(batch.bodies))
@@ -140,13 +126,16 @@ class Sender:
             raise RemoteError(
                 f"task {update.task_id} of item {update.item_id} was deleted meanwhile", hint="Push again."
             )
-        old, new = bridge_meta(now), dict(bridge_meta(task))
+        old = bridge_meta(now)
+        new = with_prelabels_of(old, bridge_meta(task))
         times = [a["updated_at"] for a in now.get("annotations") or [] if isinstance(a.get("updated_at"), str)]
         revisions = [entry for entry in old.get("revisions") or [] if isinstance(entry, dict)]
         # By the server's clock, ours may differ from it: an answer up to this time is for the steps of before.
         replaced_at = max(times, key=instant, default="")
         last = revisions[-1].get("replaced_at", "") if revisions else ""
-        if old.get("steps_hash") != new.get("steps_hash") and is_after(replaced_at, last):
+        # Without our meta, the listing has compared the steps themselves.
+        changed = old["steps_hash"] != new.get("steps_hash") if "steps_hash" in old else update.steps_changed
+        if changed and is_after(replaced_at, last):
             revision = {key: old[key] for key in ("hash", "steps_hash", "total_steps", "about") if key in old}
             revisions.append({**revision, "replaced_at": replaced_at})
             if not update.answers:

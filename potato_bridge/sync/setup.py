@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 from potato_bridge.converters.label_studio.interface import Interface
 from potato_bridge.converters.label_studio.task_list import task_list_view
@@ -43,21 +44,28 @@ def update_project(
     ledger: Ledger,
     there: RemoteProject | None,
     operations: Sequence[Operation],
+    *,
+    model_version: str = "",
 ) -> RemoteProject:
-    """Carries out the operations on the project itself; what a team has set in it otherwise stays."""
+    """Carries out the operations on the project itself; what a team has set in it otherwise stays.
+
+    A new project shows the pre-labels of `model_version`: set later, the server would take those of the last item.
+    """
     if not operations:
         assert there is not None
         return there
     if there is None:
-        result = _create_project(project, interface, remote)
-        ledger.set_project(remote.url, project.config.name, result.project_id)
+        result = _create_project(project, interface, remote, model_version)
     else:
-        fields: dict[str, str] = {}
+        fields: dict[str, Any] = {}
         for operation in operations:
             if isinstance(operation, UpdateInterface):
                 fields["label_config"] = interface.label_config
             elif isinstance(operation, UpdateInstruction):
                 fields[_INSTRUCTION] = interface.instruction
+                if not there.instruction:
+                    # Whoever had none has not chosen to hide it.
+                    fields["show_instruction"] = True
             elif isinstance(operation, MarkProject):
                 fields["description"] = marked(there.description, project_marker(project))
         try:
@@ -70,13 +78,13 @@ def update_project(
             raise RemoteError(
                 f"Label Studio refuses the changed interface; nothing was changed. {error.message}",
                 hint="Answers there use controls or labels that the new interface does not have: put them back, or "
-                "push to a new project (a copy of the config under another name).",
+                "push to a project of its own (without --project, or with a copy of the config under another name).",
             ) from error
     ledger.set_stored(remote.url, result.project_id, _INSTRUCTION, interface.instruction, result.instruction)
     return result
 
 
-def _create_project(project: Project, interface: Interface, remote: LabelStudio) -> RemoteProject:
+def _create_project(project: Project, interface: Interface, remote: LabelStudio, model_version: str) -> RemoteProject:
     marker = project_marker(project)
     fields = {
         "title": project_title(project),
@@ -86,6 +94,7 @@ def _create_project(project: Project, interface: Interface, remote: LabelStudio)
         "label_config": interface.label_config,
         _INSTRUCTION: interface.instruction,
         "show_instruction": bool(interface.instruction),
+        **({"model_version": model_version} if model_version else {}),
     }
     try:
         made = remote.create_project(fields)

@@ -78,7 +78,7 @@ def status(
     *,
     notices: Notices,
     records: Path | None = None,
-    project_ref: int | None = None,
+    project_ref: int | str | None = None,
 ) -> StatusReport:
     """How far a project is. Changes nothing, here or there.
 
@@ -89,7 +89,7 @@ def status(
         ledger: What this machine remembers; need not be open for writing.
         notices: Gets `project-gone`.
         records: The records file, for what was pulled into it.
-        project_ref: The project's id, where the user says which one is meant.
+        project_ref: The project's id or title, where the user says which one is meant.
 
     Raises:
         RemoteError: The server fails.

@@ -24,6 +24,8 @@ from potato_bridge.model import Project
 from potato_bridge.notices import Notices
 from tests.export.helpers import GOLDEN, first_error, item, make_project, read_lines, record, write_lines
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
@@ -204,6 +206,48 @@ def test_a_swap_that_fails_half_way_is_undone(
         export(project, records, "prm", tmp_path / "out")
     assert len(calls) == 3
     assert contents(tmp_path) == before
+
+
+#: Dies in the moment in which the output is missing.
+KILLED = """
+import os, sys
+from pathlib import Path
+from potato_bridge.export import dataset, place
+from tests.export.helpers import open_project
+
+folder, out = Path(sys.argv[1]), Path(sys.argv[1], "out")
+rename = os.rename
+
+def dies(source, target):
+    if Path(target) == out:
+        os.kill(os.getpid(), 9)
+    rename(source, target)
+
+place.os.rename = dies
+dataset.export(open_project(folder), folder / "records.jsonl", "prm", out)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_what_a_killed_export_left_goes_with_the_next(project: Project, records: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    export(project, records, "prm", out)
+    before = contents(out)
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], cwd=ROOT, capture_output=True)
+    assert done.returncode == -9, done.stderr
+    (left,) = tmp_path.glob(".out.*.tmp")
+    assert not out.exists() and contents(left / "data.old") == before
+
+    # Another name is another place; an export that fails leaves what may be the only copy.
+    export(project, records, "prm", tmp_path / "ou")
+    with pytest.raises(InputError, match="no row"):
+        export(project, write_lines(tmp_path / "empty.jsonl", []), "prm", out)
+    assert contents(left / "data.old") == before
+    with place.staging(out) as alive:
+        export(project, records, "prm", out)
+        assert contents(out) == before
+        assert list(tmp_path.glob(".*")) == [alive]
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_bad_input_late_in_the_files_leaves_nothing(project: Project, tmp_path: Path) -> None:

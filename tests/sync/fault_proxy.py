@@ -11,16 +11,24 @@ from typing import Literal
 
 import httpx
 
-Fault = Literal["lose-answer", "lose-request", "504-after", "504-before", "500-before", "login-page", "429", "cut-body"]
+Fault = Literal[
+    "lose-answer", "lose-request", "504-after", "504-before", "500-before", "login-page", "429", "cut-body", "later"
+]
 
 
 @dataclass
 class FaultProxy:
-    """Passes requests on to `target`; `requests` holds what came, as (method, path)."""
+    """Passes requests on to `target`; `requests` holds what came, as (method, path).
+
+    A request with the fault `later` is answered at once, as a hosted Label Studio answers an import, and is passed on
+    before the `listings`-th listing of tasks that comes after it; None: never.
+    """
 
     target: str
     url: str = ""
     requests: list[tuple[str, str]] = field(default_factory=list)
+    listings: int | None = None
+    _held: list[tuple[int, Callable[[], object]]] = field(default_factory=list)
     _faults: list[tuple[Callable[[str, str], bool], Fault, int]] = field(default_factory=list)
 
     def spoil(self, method: str, part: str, fault: Fault, *, times: int = 1) -> None:
@@ -33,6 +41,18 @@ class FaultProxy:
                 self._faults[index] = (matches, fault, times - 1)
                 return fault
         return None
+
+    def listed(self) -> None:
+        """A listing of tasks is about to be passed on."""
+        waiting = [(left - 1, send) for left, send in self._held]
+        self._held = [(left, send) for left, send in waiting if left]
+        for left, send in waiting:
+            if not left:
+                send()
+
+    def hold(self, send: Callable[[], object]) -> None:
+        if self.listings is not None:
+            self._held.append((self.listings, send))
 
 
 @contextmanager
@@ -76,7 +96,17 @@ def fault_proxy(target: str, prefix: str = "") -> Iterator[FaultProxy]:
             if not self.path.startswith(prefix):
                 return self.answer(404, b"<html><title>Not here</title></html>", "text/html")
             path = self.path.removeprefix(prefix)
-            got = upstream.request(self.command, proxy.target + path, content=body, headers=headers)
+
+            # The handler has another request by the time at which this one is sent later.
+            def send(method: str = self.command) -> httpx.Response:
+                return upstream.request(method, proxy.target + path, content=body, headers=headers)
+
+            if fault == "later":
+                proxy.hold(send)
+                return self.answer(201, b'{"import": 7}')
+            if self.command == "GET" and "/api/tasks/?" in path:
+                proxy.listed()
+            got = send()
             if fault == "lose-answer":
                 self.close_connection = True
                 return

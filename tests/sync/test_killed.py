@@ -70,7 +70,7 @@ def test_pull_killed_at_each_request(world: World, tmp_path: Path, when: str) ->
     for item_id in rng.sample(sorted(world.items.keys() - {"trace_0"}), 6):
         world.annotate(item_id, f"step_{rng.randrange(4)}", was_cancelled=rng.random() < 0.3)
     answered = {
-        (task["data"][MARKER], answer["id"], answer["was_cancelled"])
+        (task["data"][MARKER], answer["id"], answer["was_cancelled"], answer["result"][0]["value"]["choices"][0])
         for task in world.on_server().values()
         for answer in task["annotations"]
     }
@@ -86,7 +86,12 @@ def test_pull_killed_at_each_request(world: World, tmp_path: Path, when: str) ->
             assert (folder / "records.jsonl").read_bytes() == before, "half a pull is in the file"
             run(world.server, "pull", folder, world.project.name)
         found = [
-            (record.id, record.source.annotation, record.status == "skipped")
+            (
+                record.id,
+                record.source.annotation,
+                record.status == "skipped",
+                f"step_{record.annotations['process_reward']['first_error_step']}",
+            )
             for record in read_records(folder / "records.jsonl")
             if record.source
         ]

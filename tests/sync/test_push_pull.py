@@ -169,7 +169,7 @@ def test_what_cannot_be_sent_is_named_before_anything_is_sent(world: World, monk
         world.push()
     assert "'big' makes a task of" in str(caught.value)
     assert "'half': a text has half of a surrogate pair" in str(caught.value)
-    assert world.transport.requests == []
+    assert world.transport.writes() == []
 
 
 def test_two_items_with_one_id(world: World) -> None:

@@ -1,0 +1,128 @@
+"""Pre-labels ↔ Label Studio's predictions: into a task, and what became of them in an annotation.
+
+Measured with 1.23.2: ids of entries that a prediction gives are kept, in it and in the annotation that is made of it;
+and each annotation holds a copy of the prediction that its annotator was shown (that of the project's `model_version`
+when it was submitted), which later changes of the prediction do not reach, and in `parent_prediction` the id of the one
+that it was begun from; none where it was begun empty.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from potato_bridge.converters.label_studio import fields
+from potato_bridge.converters.label_studio.answers import Answer
+from potato_bridge.converters.label_studio.questions import asked
+from potato_bridge.converters.label_studio.results import read_answer, write_results
+from potato_bridge.converters.label_studio.text import storable
+from potato_bridge.model import Prelabel, Project, Record
+from potato_bridge.model.record import Prelabelled
+
+#: Key of our part of a task's meta: the hash of its predictions, where it has any.
+PRELABELS_HASH: Final = "prelabels_hash"
+#: Key of a task as it is imported.
+PREDICTIONS: Final = "predictions"
+_ENTRY_ID: Final = re.compile(r"pb([0-9a-f]{16})n[0-9]+", re.ASCII)
+
+
+def prediction(project: Project, prelabel: Prelabel, task: Mapping[str, Any]) -> dict[str, Any]:
+    """The prediction of a task that shows a pre-label: `model_version`, `score` if it has one, `result`.
+
+    The ids of its entries say that it is ours, and which it is: see `fingerprint`.
+
+    Raises:
+        InputError: The value does not fit the task.
+    """
+    record = Record(id=prelabel.item, annotator=prelabel.model_version, annotations=prelabel.annotations)
+    result = write_results(project, record, task)
+    made: dict[str, Any] = {"model_version": storable(prelabel.model_version)}
+    if prelabel.score is not None:
+        made["score"] = prelabel.score
+    made["result"] = result
+    name = _hash(made)[:16]
+    made["result"] = [{"id": f"pb{name}n{number}", **entry} for number, entry in enumerate(result)]
+    return made
+
+
+def fingerprint(found: Mapping[str, Any]) -> str | None:
+    """What tells our predictions apart, as they are on the server; None: the prediction is not ours."""
+    result = found.get("result")
+    names = {_name_of(entry) for entry in result} if isinstance(result, list) else set()
+    return names.pop() if len(names) == 1 else None
+
+
+def add_predictions(task: dict[str, Any], predictions: Sequence[dict[str, Any]]) -> None:
+    """Puts predictions into a task that was built; the hash of its data stays as it is."""
+    if predictions:
+        task[PREDICTIONS] = list(predictions)
+        task["meta"][fields.META][PRELABELS_HASH] = _hash(task[PREDICTIONS])
+
+
+def with_prelabels_of(old: Mapping[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Our part of a task's meta when its data is replaced: its predictions are still the old ones."""
+    kept = {PRELABELS_HASH: old[PRELABELS_HASH]} if PRELABELS_HASH in old else {}
+    return {**{key: value for key, value in new.items() if key != PRELABELS_HASH}, **kept}
+
+
+def became_of(
+    project: Project,
+    task: Mapping[str, Any],
+    annotation: Mapping[str, Any],
+    answer: Answer,
+    revision: Mapping[str, Any] | None,
+) -> tuple[dict[str, Prelabelled], str | None]:
+    """What became of the pre-labels that an annotator was shown.
+
+    Values are compared, not marks of origin: an entry that was removed has none, and one that was changed and changed
+    back is as it was. The marks only tell an answer that started from the pre-label from one made beside it.
+
+    Args:
+        project: The project.
+        task: The task.
+        annotation: An annotation, not a draft.
+        answer: What was read in it.
+        revision: What push noted of the earlier state that was answered; None: it is the one that the task has now.
+
+    Returns:
+        Scheme name → what became of its pre-label, empty where none was shown; and whom they were by.
+    """
+    shown = annotation.get("prediction")
+    if not isinstance(shown, Mapping) or not isinstance(shown.get("result"), list) or annotation.get("was_cancelled"):
+        return {}, None
+    suggested = read_answer(project, task, {"result": shown["result"]}, complete=False, revision=revision).annotations
+    result = annotation.get("result")
+    entries = [entry for entry in result if isinstance(entry, Mapping)] if isinstance(result, list) else []
+    parent = annotation.get("parent_prediction")
+    # The annotation has no copy of the pre-label of another model that it was begun from.
+    beside = parent is not None and parent != shown.get("id")
+    became: dict[str, Prelabelled] = {}
+    for scheme, question in asked(project):
+        if scheme.name not in suggested:
+            continue
+        named = [(str(entry.get("from_name")), str(entry.get("origin"))) for entry in entries]
+        origins = [origin for name, origin in named if question.owns(scheme, name) and question.asks(scheme, name)]
+        if not any(origin.startswith("prediction") for origin in origins) and (origins or parent is None):
+            # Begun empty, beside the pre-label; or everything of it was taken out.
+            became[scheme.name] = "manual"
+        elif beside:
+            # The marks are all there is.
+            became[scheme.name] = "kept" if set(origins) == {"prediction"} else "changed"
+        else:
+            same = answer.annotations.get(scheme.name) == suggested[scheme.name]
+            became[scheme.name] = "kept" if same else "changed"
+    version = shown.get("model_version")
+    known = isinstance(version, str) and not (beside and set(became.values()) - {"manual"})
+    return became, version if became and known else None
+
+
+def _name_of(entry: Any) -> str | None:
+    found = entry.get("id") if isinstance(entry, Mapping) else None
+    match = _ENTRY_ID.fullmatch(found) if isinstance(found, str) else None
+    return match[1] if match else None
+
+
+def _hash(value: Any) -> str:
+    canonical = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
