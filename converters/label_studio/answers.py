@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from potato_bridge.model import Flag, ProcessReward
+from potato_bridge.model import Flag
+from potato_bridge.model.project import Scheme
 
 #: Key in `controls` of what belongs to no control: entries without a name, or a result that is no list. No control has
 #: an empty name. Each is `{"raw": value}`.
@@ -26,7 +27,7 @@ class Answer:
     controls: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     flags: list[Flag] = field(default_factory=list)
 
-    def flag(self, code: str, message: str, scheme: ProcessReward | None = None) -> None:
+    def flag(self, code: str, message: str, scheme: Scheme | None = None) -> None:
         """Says what is wrong."""
         self.flags.append(Flag(code=code, message=message, scheme=scheme.name if scheme else None))
 

@@ -4,10 +4,11 @@ Everything that two modules must spell alike stands here. The steps are numbered
 1 on the page ("Step 1"), as Potato does.
 """
 
+import hashlib
 import re
 from typing import Final
 
-from potato_bridge.model import ProcessReward
+from potato_bridge.model.project import Scheme
 
 #: Top-level key of the task data that holds the item's id: how a task is found again.
 MARKER: Final = "potato_bridge_id"
@@ -65,11 +66,13 @@ def no_key(position: int) -> str:
     return chr(_NO_KEY_FIRST + position % _NO_KEY_COUNT)
 
 
-def control_name(scheme: ProcessReward) -> str:
+def control_name(scheme: Scheme) -> str:
     """The name of the scheme's control: the scheme's own where Label Studio takes it, else one made from it."""
     if _CONTROL_NAME.fullmatch(scheme.name) and scheme.name not in RESERVED:
         return scheme.name
-    slug = re.sub(r"[^A-Za-z0-9_-]+", "_", scheme.name).strip("_")[:48] or "process_reward"
+    slug = re.sub(r"[^A-Za-z0-9_-]+", "_", scheme.name).strip("_")[:48]
+    if not slug:
+        return f"s_{hashlib.sha256(scheme.name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
     if slug in RESERVED:
         return f"{slug}_answer"
     return slug if _CONTROL_NAME.fullmatch(slug) else f"s_{slug}"

@@ -7,12 +7,11 @@ from markupsafe import Markup, escape
 
 from potato_bridge.converters.label_studio import fields, templates
 from potato_bridge.converters.label_studio.answers import Answer, values_of
-from potato_bridge.converters.label_studio.mode import Entries, Mode, Must
+from potato_bridge.converters.label_studio.question import Entries, Must, Question, Subject, Task
+from potato_bridge.converters.label_studio.rewards import check_total, reward_notices, steps_then
 from potato_bridge.converters.label_studio.text import storable
-from potato_bridge.converters.label_studio.view import Card
 from potato_bridge.model import ProcessReward
 from potato_bridge.model.process_reward import FirstError, parse_first_error
-from potato_bridge.model.project import TraceDisplay
 
 #: What the control of the reward must look like, and why.
 _CONTROL_MUST: Final = {
@@ -33,6 +32,7 @@ def _musts(scheme: ProcessReward) -> list[Must]:
 
 def _notices(scheme: ProcessReward) -> dict[str, tuple[bool, str]]:
     return {
+        **reward_notices(scheme),
         "no-confirmation": (
             scheme.dialect != "code" and scheme.first_error.require_confirmation,
             "require_confirmation: Label Studio's free edition cannot ask “Are you sure?”; an answer can be changed "
@@ -71,18 +71,14 @@ def _instruction(scheme: ProcessReward) -> list[str]:
     return lines
 
 
-def _data(cards: list[Card], scheme: ProcessReward, display: TraceDisplay) -> dict[str, Any]:
-    data: dict[str, Any] = {}
-    if not scheme.first_error.show_step_content:
-        macros: Any = templates.cards()
-        data[fields.TRACE_HTML] = storable(str(macros.trace(cards, display.show_step_numbers)))
-    data[fields.OPTIONS] = _options(cards, scheme, display)
-    return data
+def _data(scheme: ProcessReward, subject: Subject) -> dict[str, Any]:
+    return {fields.OPTIONS: _options(scheme, subject)}
 
 
-def _options(cards: list[Card], scheme: ProcessReward, display: TraceDisplay) -> list[dict[str, Any]]:
+def _options(scheme: ProcessReward, subject: Subject) -> list[dict[str, Any]]:
     """The options of the question: the steps, the entries that are only shown, and "all steps correct"."""
     macros: Any = templates.cards()
+    cards, display = subject.cards, subject.display
     keys = scheme.shortcuts.enabled
     options: list[dict[str, Any]] = []
     for position, card in enumerate(cards):
@@ -118,8 +114,9 @@ def _owns(scheme: ProcessReward, control: str) -> bool:
     return control == fields.control_name(scheme)
 
 
-def _read(scheme: ProcessReward, total: int, entries: Entries, answer: Answer, complete: bool) -> None:
+def _read(scheme: ProcessReward, task: Task, entries: Entries, answer: Answer, complete: bool) -> None:
     """Reads the entries of the scheme's control: one entry with one choice is an answer."""
+    total = steps_then(task, total_options(task.data))
     if not entries:
         if scheme.required and complete:
             answer.flag("missing-required", "the required answer is missing", scheme)
@@ -143,8 +140,9 @@ def _read(scheme: ProcessReward, total: int, entries: Entries, answer: Answer, c
     answer.annotations[scheme.name] = FirstError(first_error_step=step, total_steps=total).to_json()
 
 
-def _write(scheme: ProcessReward, total: int, value: Any) -> Entries:
+def _write(scheme: ProcessReward, data: Mapping[str, Any], value: Any) -> Entries:
     step = parse_first_error(value).first_error_step
+    check_total(value, total_options(data))
     choice = fields.ALL_CORRECT if step is None else fields.step_value(step)
     return [
         {
@@ -160,19 +158,18 @@ def _html(text: str) -> Markup:
     return escape(storable(text))
 
 
-MODE: Final = Mode(
+QUESTION: Final = Question[ProcessReward](
     template=templates.FIRST_ERROR,
+    style="first_error.css.j2",
     description="Click the first step where the agent made a mistake",
     variables=_variables,
     notices=_notices,
     instruction=_instruction,
     musts=_musts,
-    repeats="",
     data=_data,
-    steps=fields.OPTIONS,
-    total_steps=total_options,
+    subject=lambda _: (fields.OPTIONS,),
+    shows_trace=lambda scheme: scheme.first_error.show_step_content,
     owns=_owns,
-    asks=_owns,
     read=_read,
     write=_write,
 )

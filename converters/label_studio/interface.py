@@ -2,16 +2,19 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from markupsafe import Markup, escape
 
 from potato_bridge.converters.label_studio import fields, templates, validate
-from potato_bridge.converters.label_studio.modes import MODES, mode_of
+from potato_bridge.converters.label_studio.question import Question
+from potato_bridge.converters.label_studio.questions import asked
 from potato_bridge.converters.label_studio.text import storable
-from potato_bridge.errors import InputError
 from potato_bridge.model import ProcessReward, Project
-from potato_bridge.model.project import DisplayField, TraceDisplay
+from potato_bridge.model.project import DisplayField, Scheme, TraceDisplay
 from potato_bridge.notices import Notices
+
+Asked: TypeAlias = list[tuple[Scheme, Question[Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +24,7 @@ class Interface:
     Attributes:
         label_config: XML.
         instruction: HTML, for the project's instructions.
-        control: Name of the control whose answer is the reward; with the index flag where each step has one.
+        control: Name of the first scheme's control; with the index flag where each step has one.
     """
 
     label_config: str
@@ -35,7 +38,7 @@ class Interface:
 
 
 def build_interface(project: Project, notices: Notices, template: Path | None = None) -> Interface:
-    """Makes the interface of a project.
+    """Makes the interface of a project: one page for all schemes that Label Studio can ask for, in their order.
 
     Args:
         project: The project.
@@ -43,47 +46,45 @@ def build_interface(project: Project, notices: Notices, template: Path | None = 
         template: A label config template of the team's own; None: the package's.
 
     Raises:
-        InputError: The project has no process_reward scheme, or one that has no interface yet; or the template is not
-            as it must be.
+        InputError: The project has no scheme that has an interface; or the template is not as it must be.
     """
-    scheme = rated_scheme(project)
-    mode, display = mode_of(scheme), trace_display(project)
-    control = fields.control_name(scheme)
-    _notices(project, scheme, control, notices)
+    schemes = asked(project)
+    _notices(project, schemes, notices)
+    questions = [_variables(scheme, question) for scheme, question in schemes]
     variables = {
-        "control": control,
-        "description": scheme.description or mode.description,
-        "required": scheme.required,
-        "display": display,
-        **mode.variables(scheme),
+        "questions": questions,
+        "q": questions[0],
+        "display": trace_display(project),
+        "shows_files": shows_files(project),
+        "shows_trace": shows_trace(project, schemes),
     }
-    rendered = templates.render_label_config(mode.template, template, variables)
-    musts = mode.musts(scheme)
-    validate.check(rendered, musts, mode.repeats)
-    return Interface(storable(rendered.text), _instruction(scheme), musts[0].name)
+    rendered = templates.render_label_config(templates.PAGE, template, variables)
+    musts = [must for scheme, question in schemes for must in question.musts(scheme)]
+    validate.check(rendered, musts, [key for scheme, question in schemes for key in question.repeats(scheme)])
+    instruction = "".join(_instruction(scheme, question) for scheme, question in schemes)
+    return Interface(storable(rendered.text), instruction, musts[0].name)
 
 
-def rated_scheme(project: Project) -> ProcessReward:
-    """The scheme that the interface asks for.
+def _variables(scheme: Scheme, question: Question[Any]) -> dict[str, Any]:
+    return {
+        "template": question.template,
+        "style": question.style,
+        "control": fields.control_name(scheme),
+        "description": scheme.description or question.description,
+        "required": scheme.required,
+        **question.variables(scheme),
+    }
 
-    Raises:
-        InputError: There is none, or none that Label Studio can ask for yet.
-    """
-    scheme = project.process_reward()
-    if scheme is None:
-        types = sorted({s.type for s in project.schemes if not isinstance(s, ProcessReward)})
-        have = f"it has: {', '.join(types)}" if types else "it has none at all"
-        raise InputError(
-            f"{project.config}: no annotation scheme of type process_reward ({have})",
-            hint="Add a scheme of type process_reward: this version shows no other on Label Studio.",
-        )
-    if scheme.mode not in MODES:
-        place = f"{project.config}:{scheme.line}" if scheme.line else str(project.config)
-        raise InputError(
-            f"{place} {scheme.name}: process_reward in mode {scheme.mode} is not supported yet",
-            hint=f"This version shows the modes {' and '.join(MODES)} on Label Studio.",
-        )
-    return scheme
+
+def shows_files(project: Project) -> bool:
+    """Whether the page lists the files that the agent touched."""
+    return steps_field(project) is not None and trace_display(project).show_file_tree
+
+
+def shows_trace(project: Project, schemes: Asked) -> bool:
+    """Whether the page shows the trace by itself: where there is one, and no question shows its steps."""
+    there = project.steps_key() is not None
+    return there and not any(question.shows_trace(scheme) for scheme, question in schemes)
 
 
 def trace_display(project: Project) -> TraceDisplay:
@@ -98,40 +99,35 @@ def steps_field(project: Project) -> DisplayField | None:
     return next((f for f in project.fields if f.key == key and f.trace is not None), project.trace_field())
 
 
-def _notices(project: Project, scheme: ProcessReward, control: str, notices: Notices) -> None:
-    where = f"{project.config.name}{f':{scheme.line}' if scheme.line else ''} {scheme.name}"
-    asked = {
-        **mode_of(scheme).notices(scheme),
-        "no-scheme-target": (
-            bool(scheme.target) and scheme.target != "agentic_steps",
-            f"target: {scheme.target!r} is not known; the steps of the trace are rated",
-        ),
-        "no-prelabel": (scheme.ai_prelabel, "ai_prelabel: Label Studio does not ask a model for labels of this kind"),
-        "no-verification": (
-            scheme.require_verification,
-            "require_verification: Label Studio does not ask to confirm each label; Submit confirms the answer",
-        ),
-        "control-renamed": (
-            control != scheme.name,
-            f"{scheme.name!r} cannot be the name of a control in Label Studio, where it is {control!r}; records keep "
-            "the scheme's name",
-        ),
-    }
-    for code, (is_asked, message) in asked.items():
-        if is_asked:
-            notices.add(code, message, where)
+def _notices(project: Project, schemes: Asked, notices: Notices) -> None:
+    for scheme, question in schemes:
+        control = fields.control_name(scheme)
+        wanted = {
+            **question.notices(scheme),
+            "control-renamed": (
+                control != scheme.name,
+                f"{scheme.name!r} cannot be the name of a control in Label Studio, where it is {control!r}; records "
+                "keep the scheme's name",
+            ),
+        }
+        for code, (is_wanted, message) in wanted.items():
+            if is_wanted:
+                notices.add(code, message, _place(project, scheme.line, scheme.name))
+    names = {scheme.name for scheme, _ in schemes}
     for other in project.schemes:
         # Of a type that has no interface at all, the reader of the config has said so already.
-        if other is not scheme and isinstance(other, ProcessReward):
+        if other.name not in names and isinstance(other, ProcessReward):
             message = f"the scheme {other.name!r} is not asked for: one process_reward scheme is, the first"
-            line = f":{other.line}" if other.line else ""
-            notices.add("scheme-not-asked", message, f"{project.config.name}{line} {other.name}")
+            notices.add("scheme-not-asked", message, _place(project, other.line, other.name))
     shown = steps_field(project)
     for field in project.fields:
         if field is not shown and not is_text_field(field, project):
             message = f"the display field {field.key!r} ({field.type}) is not shown: only texts and one trace are"
-            line = f":{field.line}" if field.line else ""
-            notices.add("field-not-shown", message, f"{project.config.name}{line} {field.key}")
+            notices.add("field-not-shown", message, _place(project, field.line, field.key))
+
+
+def _place(project: Project, line: int | None, what: str) -> str:
+    return f"{project.config.name}{f':{line}' if line else ''} {what}"
 
 
 def is_text_field(field: DisplayField, project: Project) -> bool:
@@ -139,9 +135,9 @@ def is_text_field(field: DisplayField, project: Project) -> bool:
     return field.trace is None and (field.key == project.text_key or field.type in ("text", "plain_text", "markdown"))
 
 
-def _instruction(scheme: ProcessReward) -> str:
+def _instruction(scheme: Scheme, question: Question[Any]) -> str:
     # Label Studio takes styles out, and its pages show lists without marks and paragraphs without space.
-    points = "".join(f"<p>• {line}</p>" for line in mode_of(scheme).instruction(scheme))
+    points = "".join(f"<p>• {line}</p>" for line in question.instruction(scheme))
     return f"<h3>{_html(scheme.description or scheme.name)}</h3>{points}"
 
 

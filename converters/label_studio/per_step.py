@@ -15,13 +15,14 @@ from markupsafe import Markup, escape
 
 from potato_bridge.converters.label_studio import fields, templates
 from potato_bridge.converters.label_studio.answers import Answer, values_of
-from potato_bridge.converters.label_studio.mode import Entries, Mode, Must
+from potato_bridge.converters.label_studio.question import Entries, Must, Question, Subject, Task
+from potato_bridge.converters.label_studio.rewards import check_total, reward_notices, steps_then
 from potato_bridge.converters.label_studio.text import attribute, storable
 from potato_bridge.converters.label_studio.view import Card
 from potato_bridge.errors import InputError
 from potato_bridge.model import ProcessReward
 from potato_bridge.model.process_reward import PerStep, StepDetail, parse_per_step
-from potato_bridge.model.project import StepLabel, TraceDisplay
+from potato_bridge.model.project import StepLabel
 
 #: Steps of a task with which its page opens in well under ten seconds, also on a busy machine.
 MANY_STEPS: Final = 300
@@ -118,6 +119,7 @@ def _notices(scheme: ProcessReward) -> dict[str, tuple[bool, str]]:
     keys = scheme.shortcuts
     named = keys.enabled and any(keys.labels.get(label.value) for label in scheme.per_step.labels)
     return {
+        **reward_notices(scheme),
         "no-shortcuts": (
             named or (keys.enabled and bool(keys.next_step or keys.prev_step)),
             "keyboard_shortcuts: the keys of labels are pressed with Alt (Alt+1; in Firefox Alt+Shift, on a Mac "
@@ -152,10 +154,18 @@ def _instruction(scheme: ProcessReward) -> list[str]:
     return lines
 
 
-def _data(cards: list[Card], scheme: ProcessReward, display: TraceDisplay) -> dict[str, Any]:
+def _data(scheme: ProcessReward, subject: Subject) -> dict[str, Any]:
     macros: Any = templates.cards()
+    total = len(subject.trace.ratable())
+    if total > MANY_STEPS:
+        subject.notices.add(
+            "many-steps",
+            f"an item has more than {MANY_STEPS} steps to rate ({total:,}): its page opens slowly, at 500 steps in "
+            "ten to twenty seconds; almost half of that is error_categories",
+            subject.where,
+        )
     pages: list[list[Card]] = [[]]
-    for card in cards:
+    for card in subject.cards:
         if card.number is not None:
             # What was said just before a step is read with it; what opens the run has the first page.
             first = len(pages) == 1
@@ -163,7 +173,7 @@ def _data(cards: list[Card], scheme: ProcessReward, display: TraceDisplay) -> di
             pages.append([*before, card])
         else:
             pages[-1].append(card)
-    return {fields.PAGES: [{"html": _page(macros.page(page, display.show_step_numbers))} for page in pages]}
+    return {fields.PAGES: [{"html": _page(macros.page(page, subject.display.show_step_numbers))} for page in pages]}
 
 
 def _said_last(page: list[Card]) -> list[Card]:
@@ -202,14 +212,14 @@ def _place(scheme: ProcessReward, control: str) -> tuple[str, int] | None:
     return part, int(number)
 
 
-def _read(scheme: ProcessReward, total: int, entries: Entries, answer: Answer, complete: bool) -> None:
+def _read(scheme: ProcessReward, task: Task, entries: Entries, answer: Answer, complete: bool) -> None:
     found: dict[str, Entries] = {}
     for entry in entries:
         found.setdefault(str(entry["from_name"]), []).append(entry)
     # They are no question: the one hides those of the first page, the other takes hotkeys.
     found.pop(_numbering(scheme), None)
     found.pop(_spare(scheme), None)
-    reader = _Reader(scheme, total, answer)
+    reader = _Reader(scheme, steps_then(task, _total(task.data)), answer)
     # Labels first: whether a category can be there depends on them.
     order = {_LABEL: 0, _ERROR: 1, _NOTES: 2}
     for control, own in sorted(found.items(), key=lambda pair: order[(_place(scheme, pair[0]) or ("", 0))[0]]):
@@ -292,8 +302,9 @@ class _Reader:
         return self.value.step_details.setdefault(step, StepDetail())
 
 
-def _write(scheme: ProcessReward, total: int, value: Any) -> Entries:
+def _write(scheme: ProcessReward, data: Mapping[str, Any], value: Any) -> Entries:
     parsed = parse_per_step(value)
+    check_total(value, _total(data))
     results = [_entry(_numbering(scheme), "choices", "0")]
     for step, score in enumerate(parsed.labels):
         detail = parsed.step_details.get(step, StepDetail())
@@ -345,17 +356,18 @@ def _html(text: str) -> Markup:
     return escape(storable(text))
 
 
-MODE: Final = Mode(
+QUESTION: Final = Question[ProcessReward](
     template=templates.PER_STEP,
+    style="per_step.css.j2",
     description="Rate each step independently",
     variables=_variables,
     notices=_notices,
     instruction=_instruction,
     musts=_musts,
-    repeats=fields.PAGES,
+    repeats=lambda _: (fields.PAGES,),
     data=_data,
-    steps=fields.PAGES,
-    total_steps=_total,
+    subject=lambda _: (fields.PAGES,),
+    shows_trace=lambda _: True,
     owns=_owns,
     asks=_asks,
     read=_read,

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from potato_bridge.converters.label_studio import fields
 from potato_bridge.converters.label_studio.answers import Answer
-from potato_bridge.converters.label_studio.interface import rated_scheme
-from potato_bridge.converters.label_studio.modes import mode_of
+from potato_bridge.converters.label_studio.questions import asked
 from potato_bridge.converters.label_studio.results import read_answer, write_results
 from potato_bridge.converters.label_studio.text import storable
 from potato_bridge.model import Prelabel, Project, Record
@@ -68,7 +67,11 @@ def with_prelabels_of(old: Mapping[str, Any], new: dict[str, Any]) -> dict[str, 
 
 
 def became_of(
-    project: Project, task: Mapping[str, Any], annotation: Mapping[str, Any], answer: Answer, total: int | None
+    project: Project,
+    task: Mapping[str, Any],
+    annotation: Mapping[str, Any],
+    answer: Answer,
+    revision: Mapping[str, Any] | None,
 ) -> tuple[dict[str, Prelabelled], str | None]:
     """What became of the pre-labels that an annotator was shown.
 
@@ -80,33 +83,38 @@ def became_of(
         task: The task.
         annotation: An annotation, not a draft.
         answer: What was read in it.
-        total: How many steps the task had when it was answered; None: as many as now.
+        revision: What push noted of the earlier state that was answered; None: it is the one that the task has now.
 
     Returns:
-        Scheme name → what became of its pre-label, empty where none was shown; and whom it was by.
+        Scheme name → what became of its pre-label, empty where none was shown; and whom they were by.
     """
     shown = annotation.get("prediction")
     if not isinstance(shown, Mapping) or not isinstance(shown.get("result"), list) or annotation.get("was_cancelled"):
         return {}, None
-    scheme = rated_scheme(project)
-    suggested = read_answer(project, task, {"result": shown["result"]}, complete=False, total=total).annotations
-    if scheme.name not in suggested:
-        return {}, None
+    suggested = read_answer(project, task, {"result": shown["result"]}, complete=False, revision=revision).annotations
     result = annotation.get("result")
     entries = [entry for entry in result if isinstance(entry, Mapping)] if isinstance(result, list) else []
-    asks = mode_of(scheme).asks
-    origins = [str(entry.get("origin")) for entry in entries if asks(scheme, str(entry.get("from_name")))]
-    parent, version = annotation.get("parent_prediction"), shown.get("model_version")
-    outcome: Prelabelled = "changed"
-    if not any(origin.startswith("prediction") for origin in origins) and (origins or parent is None):
-        # Begun empty, beside the pre-label; or everything of it was taken out.
-        outcome = "manual"
-    elif parent is not None and parent != shown.get("id"):
-        # Begun from the pre-label of another model, which the annotation has no copy of: the marks are all there is.
-        outcome, version = "kept" if set(origins) == {"prediction"} else "changed", None
-    elif answer.annotations.get(scheme.name) == suggested[scheme.name]:
-        outcome = "kept"
-    return {scheme.name: outcome}, version if isinstance(version, str) else None
+    parent = annotation.get("parent_prediction")
+    # The annotation has no copy of the pre-label of another model that it was begun from.
+    beside = parent is not None and parent != shown.get("id")
+    became: dict[str, Prelabelled] = {}
+    for scheme, question in asked(project):
+        if scheme.name not in suggested:
+            continue
+        named = [(str(entry.get("from_name")), str(entry.get("origin"))) for entry in entries]
+        origins = [origin for name, origin in named if question.owns(scheme, name) and question.asks(scheme, name)]
+        if not any(origin.startswith("prediction") for origin in origins) and (origins or parent is None):
+            # Begun empty, beside the pre-label; or everything of it was taken out.
+            became[scheme.name] = "manual"
+        elif beside:
+            # The marks are all there is.
+            became[scheme.name] = "kept" if set(origins) == {"prediction"} else "changed"
+        else:
+            same = answer.annotations.get(scheme.name) == suggested[scheme.name]
+            became[scheme.name] = "kept" if same else "changed"
+    version = shown.get("model_version")
+    known = isinstance(version, str) and not (beside and set(became.values()) - {"manual"})
+    return became, version if became and known else None
 
 
 def _name_of(entry: Any) -> str | None:

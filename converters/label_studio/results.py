@@ -4,12 +4,12 @@ from collections.abc import Container, Mapping
 from typing import Any
 
 from potato_bridge.converters.label_studio.answers import UNREADABLE, Answer
-from potato_bridge.converters.label_studio.interface import rated_scheme
-from potato_bridge.converters.label_studio.modes import mode_of
+from potato_bridge.converters.label_studio.question import Entries, Task
+from potato_bridge.converters.label_studio.questions import asked
 from potato_bridge.errors import InputError
 from potato_bridge.model import Project, Record
 
-__all__ = ["UNREADABLE", "Answer", "read_answer", "total_steps", "write_results"]
+__all__ = ["UNREADABLE", "Answer", "read_answer", "write_results"]
 
 
 def read_answer(
@@ -19,7 +19,7 @@ def read_answer(
     *,
     controls: Container[str] | None = None,
     complete: bool = True,
-    total: int | None = None,
+    revision: Mapping[str, Any] | None = None,
 ) -> Answer:
     """Reads an annotation and checks it against the task that it belongs to.
 
@@ -29,24 +29,26 @@ def read_answer(
         annotation: The annotation or draft, with its `result`.
         controls: Names of the controls in the label config (`Interface.controls`); None: any name may be a control.
         complete: False for a draft: then a missing answer is no fault. A skip has none anyway.
-        total: How many steps the task had when the answer was given; None: as many as it has now.
+        revision: What push noted of the earlier state that was answered; None: it is the one that the task has now.
     """
-    scheme, answer = rated_scheme(project), Answer()
-    mode = mode_of(scheme)
-    mine: list[dict[str, Any]] = []
+    schemes, answer = asked(project), Answer()
+    mine: dict[str, Entries] = {}
     for entry in _entries(annotation.get("result"), answer):
         control = entry.get("from_name")
         if not isinstance(control, str) or not control:
             answer.unreadable(entry, "a result entry names no control")
-        elif mode.owns(scheme, control):
-            mine.append(entry)
+            continue
+        owner = next((scheme for scheme, question in schemes if question.owns(scheme, control)), None)
+        if owner is not None:
+            mine.setdefault(owner.name, []).append(entry)
         else:
             answer.controls.setdefault(control, []).append(entry)
             if controls is not None and control not in controls:
                 answer.flag("unknown-control", f"the label config has no control {control!r}")
-    skipped = bool(annotation.get("was_cancelled"))
-    total = total_steps(project, task) if total is None else total
-    mode.read(scheme, total, mine, answer, complete and not skipped)
+    complete = complete and not annotation.get("was_cancelled")
+    seen = Task(_data(task), revision)
+    for scheme, question in schemes:
+        question.read(scheme, seen, mine.get(scheme.name, []), answer, complete)
     return answer
 
 
@@ -54,29 +56,24 @@ def write_results(project: Project, record: Record, task: Mapping[str, Any]) -> 
     """The results of a record, as an annotation or prediction of the task takes them; the inverse of `read_answer`.
 
     Raises:
-        InputError: The record's value is none of the scheme's mode, or it counts other steps than the task has.
+        InputError: A value is none of its scheme, or does not fit the task.
     """
-    scheme = rated_scheme(project)
     results: list[dict[str, Any]] = []
-    if scheme.name in record.annotations:
-        value, total = record.annotations[scheme.name], total_steps(project, task)
-        written = mode_of(scheme).write(scheme, total, value)
-        if value["total_steps"] != total:
-            raise InputError(
-                f"record {record.id}: its {scheme.name} counts {value['total_steps']} steps, and the task has {total}",
-                hint="The item changed after it was annotated.",
-            )
-        results += written
+    for scheme, question in asked(project):
+        if scheme.name in record.annotations:
+            try:
+                results += question.write(scheme, _data(task), record.annotations[scheme.name])
+            except InputError as error:
+                raise InputError(f"record {record.id}, {scheme.name}: {error.message}", hint=error.hint) from error
     for control, entries in record.controls.items():
         if control != UNREADABLE:
             results += entries
     return results
 
 
-def total_steps(project: Project, task: Mapping[str, Any]) -> int:
-    """How many steps can be rated in a task, counted in its own data."""
+def _data(task: Mapping[str, Any]) -> Mapping[str, Any]:
     data = task.get("data")
-    return mode_of(rated_scheme(project)).total_steps(data) if isinstance(data, Mapping) else 0
+    return data if isinstance(data, Mapping) else {}
 
 
 def _entries(result: Any, answer: Answer) -> list[dict[str, Any]]:

@@ -8,13 +8,12 @@ from typing import Any
 import msgspec
 
 from potato_bridge.converters.label_studio import fields, templates
-from potato_bridge.converters.label_studio.cards import CardMaker, text_lengths
-from potato_bridge.converters.label_studio.clip import clip, text_limit
+from potato_bridge.converters.label_studio.clip import clip
 from potato_bridge.converters.label_studio.files import touched_files
-from potato_bridge.converters.label_studio.interface import is_text_field, rated_scheme, trace_display
-from potato_bridge.converters.label_studio.modes import MODES, mode_of
-from potato_bridge.converters.label_studio.per_step import MANY_STEPS
+from potato_bridge.converters.label_studio.interface import is_text_field, shows_files, shows_trace, trace_display
 from potato_bridge.converters.label_studio.pictures import LoadImage, Pictures, files_under
+from potato_bridge.converters.label_studio.question import Subject
+from potato_bridge.converters.label_studio.questions import asked
 from potato_bridge.converters.label_studio.text import storable
 from potato_bridge.converters.label_studio.view import Clip
 from potato_bridge.errors import InputError
@@ -38,53 +37,51 @@ def build_task(
 
     Returns:
         `{"data": {…}, "meta": {"potato_bridge": {"id", "hash", "steps_hash", "total_steps", "schema"}}}`. The hashes
-        are SHA-256, in hexadecimal, of the data and of its steps as canonical JSON.
+        are SHA-256, in hexadecimal, as canonical JSON: of the data, and of the part of it that answers are about.
+        "about" holds, by scheme, what is needed to read an answer once that part has changed, where something is.
 
     Raises:
         InputError: Label Studio cannot store the item's id.
     """
-    scheme, display, where = rated_scheme(project), trace_display(project), f"item {item.id}"
+    schemes, display, where = asked(project), trace_display(project), f"item {item.id}"
     if storable(item.id) != item.id:
         raise InputError(
             f"{item.file}{f':{item.line}' if item.line else ''}: Label Studio cannot store the id {item.id!r}",
             hint="Take NUL characters and lone surrogates out of the id.",
         )
     pictures = Pictures(load_image or files_under(project.task_dir), notices, where)
-    limit = text_limit(text_lengths(trace))
-    cards = CardMaker(display, limit, pictures.draw, notices, where).cards(trace)
+    subject = Subject(project, item, trace, display, pictures, notices, where)
     total = len(trace.ratable())
-    if total == 0:
+    if total == 0 and project.process_reward() is not None:
         notices.add("no-steps", "the item has no step to rate; its annotators can only skip it", where)
-    elif scheme.mode == "per_step" and total > MANY_STEPS:
-        notices.add(
-            "many-steps",
-            f"an item has more than {MANY_STEPS} steps to rate ({total:,}): its page opens slowly, at 500 steps in "
-            "ten to twenty seconds; almost half of that is error_categories",
-            where,
-        )
     macros: Any = templates.cards()
     data: dict[str, Any] = {fields.MARKER: item.id, fields.TASK_TEXT: storable(trace.task.text or "")}
     attached = [pictures.draw(block) for block in trace.task.attachments if isinstance(block, ImageBlock)]
     label, shown = _texts(project, item, display)
     data[fields.TASK_HTML] = _html(macros.task(label, clip(trace.task.text or "", _fold(display)), shown, attached))
-    if display.show_file_tree:
+    if shows_files(project):
         data[fields.FILES_HTML] = _html(macros.files(touched_files(trace)))
-    mode = mode_of(scheme)
-    data |= mode.data(cards, scheme, display)
-    meta = {
+    if shows_trace(project, schemes):
+        data[fields.TRACE_HTML] = _html(macros.trace(subject.cards, display.show_step_numbers))
+    for scheme, question in schemes:
+        data |= question.data(scheme, subject)
+    about = {scheme.name: question.about(scheme, data) for scheme, question in schemes}
+    meta: dict[str, Any] = {
         "id": item.id,
         "hash": _hash(data),
-        "steps_hash": _hash(data[mode.steps]),
+        "steps_hash": steps_hash(project, data),
         "total_steps": total,
         "schema": fields.TASK_SCHEMA,
     }
+    if about := {name: value for name, value in about.items() if value is not None}:
+        meta["about"] = about
     return {"data": data, "meta": {fields.META: meta}}
 
 
-def steps_hash(data: Mapping[str, Any]) -> str | None:
-    """The hash of the steps of a task's data; None where it has none."""
-    found = [data[mode.steps] for mode in MODES.values() if mode.steps in data]
-    return _hash(found[0]) if len(found) == 1 else None
+def steps_hash(project: Project, data: Mapping[str, Any]) -> str | None:
+    """The hash of what answers are about in a task's data; None where the data has not all of it."""
+    keys = [key for scheme, question in asked(project) for key in question.subject(scheme)]
+    return _hash([data[key] for key in keys]) if all(key in data for key in keys) else None
 
 
 def _texts(project: Project, item: Item, display: TraceDisplay) -> tuple[str, list[tuple[str, Clip]]]:

@@ -22,7 +22,8 @@ from jinja2.sandbox import SandboxedEnvironment
 from potato_bridge.converters.label_studio.text import attribute, css_colour, css_string, trace_text
 from potato_bridge.errors import BridgeError, InputError, Problem
 
-#: The templates of the package.
+#: The templates of the package: the page, and the parts of the questions.
+PAGE: Final = "page.xml.j2"
 FIRST_ERROR: Final = "first_error.xml.j2"
 PER_STEP: Final = "per_step.xml.j2"
 _CARDS: Final = "cards.html.j2"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xml.parsers import expat
 
 from potato_bridge.converters.label_studio.fields import TASK_OBJECT
-from potato_bridge.converters.label_studio.mode import Must
+from potato_bridge.converters.label_studio.question import Must
 from potato_bridge.converters.label_studio.tags import CONTROL, KNOWN, OBJECT, PAID
 from potato_bridge.converters.label_studio.templates import Rendered
 from potato_bridge.errors import InputError, Problem
@@ -59,13 +59,13 @@ def control_names(config: str) -> ControlNames:
     return ControlNames(e.attributes["name"] for e in found if "name" in e.attributes)
 
 
-def check(rendered: Rendered, musts: Sequence[Must], repeats: str = "") -> None:
+def check(rendered: Rendered, musts: Sequence[Must], repeats: Sequence[str] = ()) -> None:
     """Checks a rendered label config.
 
     Args:
         rendered: The label config.
-        musts: The controls that the scheme needs.
-        repeats: Key of the task data that a Repeater must run over; empty: none has to.
+        musts: The controls that the schemes need.
+        repeats: Keys of the task data that a Repeater must run over.
 
     Raises:
         InputError: With all that was found, each with its file and line.
@@ -74,9 +74,10 @@ def check(rendered: Rendered, musts: Sequence[Must], repeats: str = "") -> None:
     problems = [*_unknown(rendered, found), *_names(rendered, found)]
     for must in musts:
         problems += _reward(rendered, found, must)
-    if repeats and not any(e.kind == "Repeater" and e.attributes.get("on") == f"${repeats}" for e in found):
-        hint = f'Keep <Repeater on="${repeats}" indexFlag="{{{{idx}}}}" mode="pagination">.'
-        problems.append(_problem(rendered, 1, "the Repeater over the steps is missing", hint))
+    repeated = {e.attributes.get("on", "").removeprefix("$") for e in found if e.kind == "Repeater"}
+    for key in (key for key in repeats if key not in repeated):
+        hint = f'Keep <Repeater on="${key}" indexFlag="{{{{idx}}}}" mode="pagination">.'
+        problems.append(_problem(rendered, 1, f"the Repeater over ${key} is missing", hint))
     if problems:
         raise InputError("Label Studio could not show this label config", problems=problems)
 

@@ -1,12 +1,18 @@
-"""`annotation_schemes`: process_reward in full, in both dialects; every other type is kept whole and reported."""
+"""`annotation_schemes`: the types that have a reader; every other one is kept whole and reported."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from potato_bridge.converters.potato.process_reward import read_process_reward
 from potato_bridge.converters.potato.section import Section, did_you_mean
 from potato_bridge.converters.potato.vocabulary import SCHEME_TYPES
 from potato_bridge.converters.potato.yaml_marks import KeyPath
 from potato_bridge.model.project import OtherScheme, Scheme
+
+#: `annotation_type` to the reader of its schemes: (section, name) → scheme.
+READERS: Final[dict[str, Callable[[Section, str], Scheme]]] = {
+    "process_reward": read_process_reward,
+}
 
 
 def read_schemes(root: Section) -> list[tuple[KeyPath, Scheme]]:
@@ -28,10 +34,10 @@ def read_schemes(root: Section) -> list[tuple[KeyPath, Scheme]]:
             )
         elif name:
             first_line[name] = section.document.line(section.at("name"))
-        if kind == "process_reward":
-            schemes.append((section.path, read_process_reward(section, name)))
-        elif kind:
-            schemes.append((section.path, _read_other(section, name, kind)))
+        if kind:
+            reader = READERS.get(kind)
+            scheme = reader(section, name) if reader else _read_other(section, name, kind)
+            schemes.append((section.path, scheme))
     return schemes
 
 

@@ -81,7 +81,7 @@ def read_value(scheme: OtherScheme, entries: Entries) -> Any:
 
 def write_value(scheme: Scheme, value: Any) -> Entries | None:
     """The entries for a value of a general type, the inverse of `read_value`; None: there is no such value."""
-    kind = scheme.type if isinstance(scheme, OtherScheme) else "process_reward"
+    kind = scheme.type
     if kind in JSON_TYPES:
         return _blob_entries(scheme.name, kind, value) if isinstance(value, dict | list) else None
     if isinstance(value, dict):

@@ -48,7 +48,7 @@ class StoredReader:
     def read(self, item_id: str, scheme: str, entries: Entries, where: str) -> Stored:
         """What the entries of a scheme say; a value that cannot be read is kept as it is stored, with a flag."""
         known = self._schemes.get(scheme)
-        kind = known.type if isinstance(known, OtherScheme) else "process_reward" if known else ""
+        kind = known.type if known else ""
         if not entries or (kind in JSON_TYPES and all(value in ("", None) for value in entries.values())):
             return Stored()
         try:

@@ -20,24 +20,25 @@ def check(
 ) -> None:
     """Read the config and all items, and say what each backend cannot show. Sends nothing."""
     from potato_bridge.cli.common import chosen_template
-    from potato_bridge.converters.label_studio.interface import build_interface, rated_scheme
+    from potato_bridge.converters.label_studio.interface import build_interface
+    from potato_bridge.converters.label_studio.questions import asked
     from potato_bridge.sync.build import label_studio_tasks
 
     output = open_output(as_json, notices)
     project = load_project(config, output.notices)
     build_interface(project, output.notices, chosen_template(template))
-    asked = rated_scheme(project).name
+    shown = [scheme.name for scheme, _ in asked(project)]
     items = steps = 0
     with output.progress("checking items") as advance:
         for task in label_studio_tasks(project, output.notices, prelabels):
             items += 1
             steps += task["meta"]["potato_bridge"]["total_steps"]
             advance(1)
-    schemes = [{"name": scheme.name, "type": scheme_type(scheme)} for scheme in project.schemes]
+    schemes = [{"name": scheme.name, "type": scheme.type} for scheme in project.schemes]
     output.data(f"{project.config}: {project.name}")
     output.data(f"  items   {items}, {steps} steps to rate")
     for scheme in schemes:
-        place = "asked on Label Studio" if scheme["name"] == asked else "kept, not asked"
+        place = "asked on Label Studio" if scheme["name"] in shown else "kept, not asked"
         output.data(f"  scheme  {scheme['name']} ({scheme['type']}): {place}")
     output.finish(
         {
@@ -46,11 +47,6 @@ def check(
             "items": items,
             "steps": steps,
             "schemes": schemes,
-            "backends": {"label_studio": {"schemes": [asked]}},
+            "backends": {"label_studio": {"schemes": shown}},
         }
     )
-
-
-def scheme_type(scheme: object) -> str:
-    """The `annotation_type` as the config has it."""
-    return str(getattr(scheme, "type", "process_reward"))

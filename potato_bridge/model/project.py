@@ -1,7 +1,7 @@
 """Project: a parsed Potato config. Paths are absolute; texts and colours are as the config or the defaults say."""
 
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 
@@ -109,6 +109,8 @@ class ProcessReward(Node, tag_field="annotation_type", tag="process_reward"):
         line: 1-based line of the scheme in the config.
     """
 
+    type: ClassVar[str] = "process_reward"
+
     name: str
     description: str = ""
     mode: Literal["first_error", "per_step"] = "first_error"
@@ -135,6 +137,7 @@ class OtherScheme(Node, tag_field="annotation_type", tag="other"):
     type: str
     description: str = ""
     options: dict[str, Any] = {}
+    required: bool = False
     line: int | None = None
 
 

@@ -59,13 +59,12 @@ class Reader:
         self, task: Mapping[str, Any], item_id: str, answer: Mapping[str, Any], *, draft: bool = False
     ) -> Record:
         revision = earlier_revision(task, answer)
-        then = revision.get("total_steps") if revision is not None else None
-        total = then if isinstance(then, int) else None
-        read = read_answer(self.project, task, answer, controls=self.controls, complete=not draft, total=total)
-        prelabel, version = ({}, None) if draft else became_of(self.project, task, answer, read, total)
+        read = read_answer(self.project, task, answer, controls=self.controls, complete=not draft, revision=revision)
+        prelabel, version = ({}, None) if draft else became_of(self.project, task, answer, read, revision)
         flags = list(read.flags)
         if revision is not None:
-            steps = "other steps" if total is None else f"{total} steps"
+            total = revision.get("total_steps")
+            steps = f"{total} steps" if isinstance(total, int) else "other steps"
             flags.append(Flag(code="item-changed", message=f"answered when the item had {steps}; it changed since"))
         annotator = self._annotator(answer.get("user") if draft else answer.get("completed_by"))
         for flag in flags if not draft else ():

@@ -6,6 +6,7 @@ from typing import Any
 from potato_bridge.converters.label_studio.fields import MARKER, META
 from potato_bridge.converters.label_studio.prelabels import PRELABELS_HASH
 from potato_bridge.converters.label_studio.tasks import steps_hash
+from potato_bridge.model import Project
 from potato_bridge.remotes.base import RemoteTask
 from potato_bridge.remotes.label_studio import LabelStudio, where
 
@@ -28,11 +29,14 @@ def marker_of(task: Mapping[str, Any]) -> str | None:
     return marker if isinstance(marker, str) else None
 
 
-def list_tasks(remote: LabelStudio, project_id: int, *, after: int = 0) -> Iterator[RemoteTask]:
+def list_tasks(
+    remote: LabelStudio, project_id: int, *, after: int = 0, project: Project | None = None
+) -> Iterator[RemoteTask]:
     """All tasks of a project (those with an id greater than `after`), in the order of their ids, one listing pass.
 
     A task without our meta is looked at again, with its data: a team may have copied it by export and import, which
-    keep the marker in the data but not always the meta. Its steps are known then, so that answers to them stay theirs.
+    keep the marker in the data but not always the meta. With `project`, its steps are known then, so that answers to
+    them stay theirs.
     """
     bare: list[RemoteTask] = []
     for row in remote.tasks(project_id, LIGHT, after=after):
@@ -42,19 +46,21 @@ def list_tasks(remote: LabelStudio, project_id: int, *, after: int = 0) -> Itera
             continue
         bare.append(task)
         if len(bare) == _SECOND_LOOK:
-            yield from _again(remote, project_id, bare)
+            yield from _again(remote, project_id, bare, project)
             bare.clear()
-    yield from _again(remote, project_id, bare)
+    yield from _again(remote, project_id, bare, project)
 
 
-def _again(remote: LabelStudio, project_id: int, bare: list[RemoteTask]) -> Iterator[RemoteTask]:
+def _again(
+    remote: LabelStudio, project_id: int, bare: list[RemoteTask], project: Project | None
+) -> Iterator[RemoteTask]:
     if not bare:
         return
     # The condition spares us the data of tasks that are certainly foreign.
     marked = [where(f"data.{MARKER}", "empty", False, "String")]
     ids = [task.task_id for task in bare]
     found = {
-        row["id"]: (marker_of(row), steps_hash(row["data"]))
+        row["id"]: (marker_of(row), steps_hash(project, row["data"]) if project else None)
         for row in remote.tasks(project_id, ("data",), conditions=marked, ids=ids)
     }
     for task in bare:

@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from potato_bridge.converters.label_studio.interface import Interface, rated_scheme
+from potato_bridge.converters.label_studio.interface import Interface
+from potato_bridge.converters.label_studio.questions import asked
 from potato_bridge.errors import RemoteError
 from potato_bridge.model import Project
 from potato_bridge.notices import Notices
@@ -119,7 +120,7 @@ def pull(
         InputError: The records file is damaged; nothing was downloaded.
         StateError: The records file is of a newer version.
     """
-    rated_scheme(project)
+    asked(project)
     there = must_locate(project, remote, ledger, notices, project_ref)
     stream = ledger.stream(remote.url, there.project_id, out)
     before = file_state(out, stream)

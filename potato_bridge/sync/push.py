@@ -134,7 +134,7 @@ def push(
     recovered = 0
     if there is not None and not dry_run:
         recovered = settle_intents(remote, ledger, there.project_id, patience)
-    known = _Newest(list_tasks(remote, there.project_id) if there else ())
+    known = _Newest(list_tasks(remote, there.project_id, project=project) if there else ())
     planner = Planner(known)
     tally = PrelabelTally()
     with (

@@ -136,7 +136,7 @@ class Sender:
         # Without our meta, the listing has compared the steps themselves.
         changed = old["steps_hash"] != new.get("steps_hash") if "steps_hash" in old else update.steps_changed
         if changed and is_after(replaced_at, last):
-            revision = {key: old.get(key) for key in ("hash", "steps_hash", "total_steps")}
+            revision = {key: old[key] for key in ("hash", "steps_hash", "total_steps", "about") if key in old}
             revisions.append({**revision, "replaced_at": replaced_at})
             if not update.answers:
                 add_notice_of_change(self.notices, update, len(times))

@@ -25,7 +25,7 @@ from tests.converters.label_studio import samples
 from tests.servers.annotator import errors, open_stream, open_task, skip, submit, update
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGED = ROOT / "label_configs" / "label_studio" / "first_error.xml.j2"
+PACKAGED = ROOT / "label_configs" / "label_studio" / "page.xml.j2"
 
 UNMARKED, CORRECT, ERROR, DOWNSTREAM = "rgb(107, 114, 128)", "rgb(34, 197, 94)", "rgb(239, 68, 68)", "rgb(249, 115, 22)"
 # What a step looks like: the colour of its edge, and the word that says the same.

@@ -114,7 +114,7 @@ def test_a_colour_that_is_none():
         ("Step rewards: v2", "Step_rewards_v2"),
         ("2nd", "s_2nd"),
         ("task", "task_answer"),
-        ("報酬", "process_reward"),
+        ("報酬", "s_b4f65423"),
         ("x" * 80, "x" * 48),
     ],
 )
@@ -136,11 +136,11 @@ def test_what_label_studio_cannot_do_is_said():
     assert notices == [
         (code, "config.yaml:12 process_reward")
         for code in (
-            "no-confirmation",
-            "no-shortcuts",
             "no-scheme-target",
             "no-prelabel",
             "no-verification",
+            "no-confirmation",
+            "no-shortcuts",
         )
     ]
 
@@ -173,13 +173,16 @@ def test_schemes_and_fields_that_are_not_shown():
 
 def test_refusals_name_what_is_missing():
     project = samples.project()
-    project.schemes = [OtherScheme(name="review", type="code_review")]
-    with pytest.raises(InputError, match=r"no annotation scheme of type process_reward \(it has: code_review\)"):
+    project.schemes = [OtherScheme(name="clip", type="audio_annotation")]
+    with pytest.raises(InputError, match=r"scheme that Label Studio can ask for \(it has: audio_annotation\)"):
         build(project)
-    with pytest.raises(
-        InputError, match=r"config.yaml:7 process_reward: process_reward in mode pairwise is not supported"
-    ):
-        build(samples.project({"mode": "pairwise", "line": 7}))
+
+
+def test_two_schemes_with_one_control_are_refused():
+    project = samples.project({"name": "step rewards"})
+    project.schemes.append(ProcessReward(name="step_rewards", line=9))
+    # Of step rewards one is asked, so these two do not meet.
+    assert build(project)[0].control == "step_rewards"
 
 
 def test_the_instruction_says_how(tmp_path: Path):

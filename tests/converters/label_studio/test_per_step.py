@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from potato_bridge.converters.label_studio.interface import build_interface
 from potato_bridge.converters.label_studio.per_step import MANY_STEPS, token
-from potato_bridge.converters.label_studio.results import read_answer, total_steps, write_results
+from potato_bridge.converters.label_studio.results import read_answer, write_results
 from potato_bridge.converters.label_studio.tasks import build_task
 from potato_bridge.converters.label_studio.templates import PER_STEP
 from potato_bridge.converters.potato.config import read_project
@@ -26,6 +26,7 @@ from tests.strategies import DETERMINISTIC, json_objects, texts
 
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGED = ROOT / "label_configs" / "label_studio" / PER_STEP
+PAGE = PACKAGED.with_name("page.xml.j2")
 HOSTILE = '</View> <b>"it\'s" & $5 {{ 1 }} ]]>\n\u202ex'
 
 
@@ -174,13 +175,13 @@ def test_a_cleared_note_is_none():
     assert "notes" not in read([*ALL, entry("notes", 1, "")]).annotations["process_reward"]["step_details"]["0"]
 
 
-def test_steps_of_a_task():
-    assert total_steps(PROJECT, task(3)) == 3
-    assert total_steps(PROJECT, {"data": {"step_pages": None}}) == 0
+def test_a_task_without_pages_has_no_steps():
+    answer = read_answer(PROJECT, {"data": {"step_pages": None}}, {"result": [entry("label", 1, "correct")]})
+    assert [flag.code for flag in answer.flags] == ["step-out-of-range"]
 
 
 def test_an_answer_to_fewer_steps_than_the_task_has_now():
-    answer = read_answer(PROJECT, task(3), {"result": [ALL[0]]}, total=1)
+    answer = read_answer(PROJECT, task(3), {"result": [ALL[0]]}, revision={"total_steps": 1})
     assert answer.annotations["process_reward"]["total_steps"] == 1 and answer.flags == []
 
 
@@ -290,19 +291,23 @@ def test_hostile_texts_of_a_config_are_data():
     ("old", "new", "message"),
     [
         (
-            'name="{{ control }}_numbering"',
+            'name="{{ q.control }}_numbering"',
             'name="x"',
             "the control 'process_reward_numbering' of the scheme is missing",
         ),
         ('choice="single-radio"', 'choice="multiple"', "has choice='multiple'"),
-        ("'true' if required_steps else", "'false' if required_steps else", "has required='false'"),
-        ('on="$step_pages"', 'on="$step_page"', "the Repeater over the steps is missing"),
-        ("{{ control }}_notes_{{ idx }}", "notes_{{ idx }}", "'process_reward_notes_{{idx}}' of the scheme is missing"),
+        ("'true' if q.required_steps else", "'false' if q.required_steps else", "has required='false'"),
+        ('on="$step_pages"', 'on="$step_page"', "the Repeater over $step_pages is missing"),
+        (
+            "{{ q.control }}_notes_{{ idx }}",
+            "notes_{{ idx }}",
+            "'process_reward_notes_{{idx}}' of the scheme is missing",
+        ),
     ],
 )
 def test_a_changed_template_keeps_what_the_reward_needs(tmp_path, old, new, message):
     template = tmp_path / "team.xml.j2"
-    text = PACKAGED.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8").replace("{% include q.template %}", PACKAGED.read_text(encoding="utf-8"))
     assert old in text
     template.write_text(text.replace(old, new), encoding="utf-8")
     with pytest.raises(InputError) as caught:
@@ -329,7 +334,7 @@ def test_a_page_has_a_step_and_what_was_said_before_it():
         *([f"Step {n}"] for n in (5, 6, 7)),
     ]
     assert "The steps follow" in read_pages[0].text
-    assert made["meta"]["potato_bridge"]["total_steps"] == 7 == total_steps(PROJECT, made)
+    assert made["meta"]["potato_bridge"]["total_steps"] == 7 == len(made["data"]["step_pages"]) - 1
 
 
 def test_what_is_said_after_the_last_step_is_on_its_page():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from potato_bridge.converters.label_studio import fields
-from potato_bridge.converters.label_studio.results import UNREADABLE, read_answer, total_steps, write_results
+from potato_bridge.converters.label_studio.results import UNREADABLE, read_answer, write_results
 from potato_bridge.errors import InputError
 from potato_bridge.model import Record
 from potato_bridge.model.process_reward import FirstError
@@ -138,7 +138,8 @@ def test_a_scheme_with_a_name_that_no_control_can_have():
 
 @pytest.mark.parametrize("data", [None, {}, {"step_options": None}, {"step_options": ["step_1", {"value": []}, {}]}])
 def test_a_task_that_is_not_ours_has_no_steps(data):
-    assert total_steps(PROJECT, {"data": data}) == 0
+    answer = read_answer(PROJECT, {"data": data}, {"result": [ENTRY]})
+    assert [flag.code for flag in answer.flags] == ["step-out-of-range"]
 
 
 def test_results_are_only_written_for_the_steps_that_were_counted():

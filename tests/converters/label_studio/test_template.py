@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from potato_bridge.converters.label_studio.interface import build_interface
-from potato_bridge.converters.label_studio.templates import FIRST_ERROR
+from potato_bridge.converters.label_studio.templates import PAGE
 from potato_bridge.errors import InputError
 from potato_bridge.notices import Notices
 from tests.converters.label_studio import samples
 
-PACKAGED = Path(__file__).resolve().parents[3] / "label_configs" / "label_studio" / FIRST_ERROR
-CHOICES = '<Choices name="{{ control }}" toName="task" choice="single-radio" value="$step_options" required="true"/>'
+PACKAGED = Path(__file__).resolve().parents[3] / "label_configs" / "label_studio" / PAGE
+CHOICES = '<Choices name="{{ q.control }}" toName="task" choice="single-radio" value="$step_options" required="true"/>'
 TASK = '<HyperText name="task" value="$task_html" valueType="text" inline="true"/>'
 
 
@@ -65,7 +65,7 @@ def test_text_of_variables_is_escaped(build):
             "<View>\n\n{{ colour }}\n</View>",
             3,
             "the template fails: 'colour' is undefined",
-            "The variables are: control,",
+            "The variables are: display, q, questions,",
         ),
         (
             "<View>\n{% include '/etc/passwd' %}</View>",
