@@ -22,7 +22,7 @@ from potato_bridge.model import Record
 from potato_bridge.model.trace import ImageBlock
 from potato_bridge.notices import Notices
 from tests.converters.label_studio import samples
-from tests.servers.annotator import errors, open_stream, open_task, skip, submit, update
+from tests.servers.annotator import errors, open_stream, open_task, press, skip, submit, update
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGED = ROOT / "label_configs" / "label_studio" / "page.xml.j2"
@@ -152,7 +152,7 @@ def test_mouse_colours_submit_edit(desk, annotator_page, shot):
 def test_keyboard(desk, annotator_page):
     made, page = desk(), annotator_page()
     made.open(page)
-    page.keyboard.press("3")
+    press(page, "3", ".pb-steps .ant-radio-wrapper-checked")
     assert checked(page) == ["step_2"]
     page.keyboard.press("a")
     assert checked(page) == ["all_correct"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.annotator import errors, open_stream, open_task, skip, submit, update
+from tests.servers.annotator import errors, open_stream, open_task, press, skip, submit, update
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "first_error"
 #: The steps of the example's items that are rated, by hand.
@@ -67,7 +67,7 @@ def test_push_answer_pull_export(bridge, server, project, label_studio, annotato
     submit(page)
     open_task(page, number, tasks["empty-month"])
     page.wait_for_selector(".pb-steps .pb-card")
-    page.keyboard.press("2")
+    press(page, "2", ".pb-steps .ant-radio-wrapper-checked")
     submit(page)
     choose(page, "step_2")
     update(page)

@@ -151,6 +151,16 @@ def open_stream(page: Page, project: int) -> int:
     return _shown(page, answer.value)
 
 
+def press(page: Page, key: str, effect: str) -> None:
+    """Press a key, again if need be, until its effect (a selector) is there: the page takes keys later than it shows."""
+    for _ in range(20):
+        page.keyboard.press(key)
+        with contextlib.suppress(TimeoutError):
+            page.wait_for_selector(effect, timeout=500)
+            return
+    raise AssertionError(f"{key} had no effect: there is no {effect}")
+
+
 def submit(page: Page) -> dict[str, Any]:
     """Press Submit; returns the annotation as the server has saved it."""
     return _save(page, "submit", "POST", r"/api/tasks/\d+/annotations/?")
