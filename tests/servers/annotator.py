@@ -152,7 +152,7 @@ def open_stream(page: Page, project: int) -> int:
 
 
 def press(page: Page, key: str, effect: str) -> None:
-    """Press a key, again if need be, until its effect (a selector) is there: the page takes keys later than it shows."""
+    """Press a key, again if need be, until its effect (a selector) is there: a page is shown before it takes keys."""
     for _ in range(20):
         page.keyboard.press(key)
         with contextlib.suppress(TimeoutError):
