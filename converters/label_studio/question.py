@@ -93,11 +93,13 @@ class Question(Generic[S]):
         data: (scheme, item) → its part of the task's data.
         subject: Scheme → the keys of the data that an answer is about: when they change, it is to earlier ones.
         about: (scheme, data) → JSON that is needed to read an answer when the data has changed; None: nothing.
+        hides: Scheme → keys of the data that the list of tasks does not show: nobody reads them there.
         shows_trace: Scheme → whether its part of the page shows the steps.
         owns: (scheme, control) → whether the control is the scheme's.
         read: (scheme, task, entries of the scheme's controls, answer, whether it must be complete). Never raises.
         write: (scheme, data, canonical value) → result entries. Raises InputError.
         prefill: (scheme, data) → result entries that an annotator finds there and changes.
+        prefills: Whether there can be any.
     """
 
     template: str
@@ -111,11 +113,13 @@ class Question(Generic[S]):
     data: Callable[[S, Subject], dict[str, Any]] = lambda *_: {}
     subject: Callable[[S], Sequence[str]] = lambda _: ()
     about: Callable[[S, Mapping[str, Any]], Any] = _nothing
+    hides: Callable[[S], Sequence[str]] = lambda _: ()
     shows_trace: Callable[[S], bool] = lambda _: False
     owns: Callable[[S, str], bool]
     read: Callable[[S, Task, Entries, Answer, bool], None]
     write: Callable[[S, Mapping[str, Any], Any], Entries]
     prefill: Callable[[S, Mapping[str, Any]], Entries] = lambda *_: []
+    prefills: bool = False
 
 
 #: What every control of ours points to, and why.

@@ -14,6 +14,8 @@ from potato_bridge.export.options import Dialect
 
 CARD = "README.md"
 LEDGER = "ledger.jsonl"
+#: Of a folder of documents: which file is what.
+INDEX = "index.jsonl"
 
 #: Names that make an output one file in the documented form.
 FILE_SUFFIXES = (".jsonl", ".json")

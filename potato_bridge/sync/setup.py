@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from potato_bridge.converters.label_studio.interface import Interface
+from potato_bridge.converters.label_studio.prefill import MODEL_VERSION, has_prefill
+from potato_bridge.converters.label_studio.questions import hidden_data
 from potato_bridge.converters.label_studio.task_list import task_list_view
 from potato_bridge.errors import OutcomeUnknownError, RemoteError
 from potato_bridge.model import Project
@@ -87,6 +89,9 @@ def _create_project(project: Project, interface: Interface, remote: LabelStudio)
         _INSTRUCTION: interface.instruction,
         "show_instruction": bool(interface.instruction),
     }
+    if has_prefill(project):
+        # Else the boxes of corrections are empty.
+        fields |= {"show_collab_predictions": True, "model_version": MODEL_VERSION}
     try:
         made = remote.create_project(fields)
     except OutcomeUnknownError:
@@ -99,5 +104,5 @@ def _create_project(project: Project, interface: Interface, remote: LabelStudio)
     # Without this view the list of tasks lays out the cards of all steps in its cells. It is a comfort: a server that
     # refuses it is still one to annotate on.
     with suppress(RemoteError):
-        remote.create_view(made.project_id, task_list_view())
+        remote.create_view(made.project_id, task_list_view(hides=hidden_data(project)))
     return made

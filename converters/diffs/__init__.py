@@ -1,0 +1,1 @@
+"""Patches, in every form that agents and version-control tools write them."""
