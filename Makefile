@@ -40,6 +40,10 @@ lint: ## check style, types and layers
 format: ## rewrite the code in the project's style
 	@venv=$$($(VENV) dev) && "$$venv/bin/ruff" check --fix-only --quiet && "$$venv/bin/ruff" format
 
+.PHONY: schemes-page
+schemes-page: ## write docs/schemes.md anew, from the table in the code
+	@venv=$$($(VENV) dev) && "$$venv/bin/python" -m potato_bridge.converters.schemes_page > docs/schemes.md
+
 .PHONY: constraints
 constraints: ## resolve the pins in constraints.txt again
 	@venv=$$($(VENV) dev) && "$$venv/bin/uv" pip compile --quiet --upgrade --universal --python-version 3.11 \

@@ -13,9 +13,10 @@ import msgspec
 import pytest
 
 from potato_bridge.cli import settings
-from potato_bridge.converters.potato import display, process_reward, turns, vocabulary
+from potato_bridge.converters.potato import code_review, display, process_reward, turns, vocabulary
 from potato_bridge.converters.potato.section import Section
 from potato_bridge.model.project import FirstErrorOptions, FirstErrorTexts, PerStepOptions, TraceDisplay
+from potato_bridge.model.trajectory_scheme import TrajectoryEdit
 from tests.converters.potato.helpers import read
 
 PAGE = (Path(__file__).parents[1] / "docs" / "configs.md").read_text(encoding="utf-8")
@@ -85,6 +86,33 @@ annotation_schemes:
       show_running_score: true
     keyboard_shortcuts:
       {enabled: true, correct: a, incorrect: b, partially_correct: c, unnecessary: d, next_step: e, prev_step: f}
+  - annotation_type: code_review
+    name: review
+    description: Review
+    required: true
+    label_requirement: {required: true}
+    comment_categories: [{name: bug, description: A fault}]
+    verdict_options: [approve, reject]
+    file_rating_dimensions: [quality]
+    allow_suggestions: true
+    severity_levels: [major]
+    allow_summary: true
+    steps_key: turns
+    target: agentic_steps
+  - annotation_type: trajectory_edit
+    name: fix
+    description: Fix
+    required: true
+    label_requirement: {required: true}
+    steps_key: turns
+    step_text_key: content
+    editable_fields: [content]
+    show_diff: true
+    show_edit_distance: true
+    allow_reset: true
+    require_reason_on_edit: true
+    edit_final_answer: true
+    final_answer_key: final
 """
 
 
@@ -133,6 +161,12 @@ def test_the_config_above_has_every_key(tmp_path: Path, taken: set[tuple[tuple[s
         display._DIFF_VIEWS,
         display._THEMES,
         display._FIELD_KEYS,
+        code_review._DOCUMENTED_KEYS,
+        code_review._CODE_CATEGORIES,
+        code_review._DOCUMENTED_CATEGORIES,
+        code_review._VERDICTS,
+        code_review._DIMENSIONS,
+        code_review._SEVERITIES,
         process_reward._DOCUMENTED_KEYS,
         process_reward._CODE_KEYS,
         process_reward._MODES,
@@ -176,6 +210,14 @@ def test_the_defaults_are_those_of_the_model(options: msgspec.Struct, start: str
         if isinstance(value, bool | int | str):
             shown = str(value).lower() if isinstance(value, bool) else str(value)
             assert re.search(rf'^\| `{field.name}` \| `"?{re.escape(shown)}"?`', chapter(start), re.M), field.name
+
+
+def test_the_defaults_of_trajectory_edits() -> None:
+    scheme, text = TrajectoryEdit(name="x"), chapter("## Trajectory edits")
+    for name in ("steps_key", "step_text_key", "edit_final_answer", "final_answer_key", "require_reason_on_edit"):
+        assert f"| `{name}` | `{str(getattr(scheme, name)).replace('False', 'false')}` |" in text
+    for name in ("show_diff", "show_edit_distance", "allow_reset"):
+        assert getattr(scheme, name) and f"| `{name}` | `true` |" in text
 
 
 def test_default_keys_are_documented() -> None:

@@ -10,7 +10,7 @@ from potato_bridge.converters.label_studio import fields, templates, validate
 from potato_bridge.converters.label_studio.question import Question
 from potato_bridge.converters.label_studio.questions import asked
 from potato_bridge.converters.label_studio.text import storable
-from potato_bridge.model import ProcessReward, Project
+from potato_bridge.model import CodeReviewScheme, ProcessReward, Project
 from potato_bridge.model.project import DisplayField, Scheme, TraceDisplay
 from potato_bridge.notices import Notices
 
@@ -72,13 +72,21 @@ def _variables(scheme: Scheme, question: Question[Any]) -> dict[str, Any]:
         "control": fields.control_name(scheme),
         "description": scheme.description or question.description,
         "required": scheme.required,
+        "card": False,
+        "conditions": [],
         **question.variables(scheme),
     }
 
 
 def shows_files(project: Project) -> bool:
     """Whether the page lists the files that the agent touched."""
-    return steps_field(project) is not None and trace_display(project).show_file_tree
+    # A review has a list of its own, which leads to each file.
+    return steps_field(project) is not None and trace_display(project).show_file_tree and not reviews_code(project)
+
+
+def reviews_code(project: Project) -> bool:
+    """Whether the change is reviewed: then it is what the page is about, and the steps are folded away."""
+    return any(isinstance(scheme, CodeReviewScheme) for scheme in project.schemes)
 
 
 def shows_trace(project: Project, schemes: Asked) -> bool:

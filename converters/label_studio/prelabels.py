@@ -6,24 +6,19 @@ when it was submitted), which later changes of the prediction do not reach, and 
 that it was begun from; none where it was begun empty.
 """
 
-import hashlib
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from potato_bridge.converters.label_studio import fields
+from potato_bridge.converters.label_studio import prefill
 from potato_bridge.converters.label_studio.answers import Answer
+from potato_bridge.converters.label_studio.prefill import PRELABELS_HASH
 from potato_bridge.converters.label_studio.questions import asked
 from potato_bridge.converters.label_studio.results import read_answer, write_results
 from potato_bridge.converters.label_studio.text import storable
 from potato_bridge.model import Prelabel, Project, Record
 from potato_bridge.model.record import Prelabelled
 
-#: Key of our part of a task's meta: the hash of its predictions, where it has any.
-PRELABELS_HASH: Final = "prelabels_hash"
-#: Key of a task as it is imported.
-PREDICTIONS: Final = "predictions"
 _ENTRY_ID: Final = re.compile(r"pb([0-9a-f]{16})n[0-9]+", re.ASCII)
 
 
@@ -36,14 +31,13 @@ def prediction(project: Project, prelabel: Prelabel, task: Mapping[str, Any]) ->
         InputError: The value does not fit the task.
     """
     record = Record(id=prelabel.item, annotator=prelabel.model_version, annotations=prelabel.annotations)
-    result = write_results(project, record, task)
     made: dict[str, Any] = {"model_version": storable(prelabel.model_version)}
     if prelabel.score is not None:
         made["score"] = prelabel.score
-    made["result"] = result
-    name = _hash(made)[:16]
-    made["result"] = [{"id": f"pb{name}n{number}", **entry} for number, entry in enumerate(result)]
-    return made
+    # Annotators start from one prediction: it fills the boxes of the other schemes, too.
+    boxes = prefill.filled(project, task["data"], without=prelabel.annotations)
+    made["result"] = [*write_results(project, record, task), *boxes]
+    return prefill.identified(made)
 
 
 def fingerprint(found: Mapping[str, Any]) -> str | None:
@@ -51,13 +45,6 @@ def fingerprint(found: Mapping[str, Any]) -> str | None:
     result = found.get("result")
     names = {_name_of(entry) for entry in result} if isinstance(result, list) else set()
     return names.pop() if len(names) == 1 else None
-
-
-def add_predictions(task: dict[str, Any], predictions: Sequence[dict[str, Any]]) -> None:
-    """Puts predictions into a task that was built; the hash of its data stays as it is."""
-    if predictions:
-        task[PREDICTIONS] = list(predictions)
-        task["meta"][fields.META][PRELABELS_HASH] = _hash(task[PREDICTIONS])
 
 
 def with_prelabels_of(old: Mapping[str, Any], new: dict[str, Any]) -> dict[str, Any]:
@@ -91,7 +78,7 @@ def became_of(
     shown = annotation.get("prediction")
     if not isinstance(shown, Mapping) or not isinstance(shown.get("result"), list) or annotation.get("was_cancelled"):
         return {}, None
-    suggested = read_answer(project, task, {"result": shown["result"]}, complete=False, revision=revision).annotations
+    suggested = _value(project, task, shown["result"], revision)
     result = annotation.get("result")
     entries = [entry for entry in result if isinstance(entry, Mapping)] if isinstance(result, list) else []
     parent = annotation.get("parent_prediction")
@@ -100,6 +87,11 @@ def became_of(
     became: dict[str, Prelabelled] = {}
     for scheme, question in asked(project):
         if scheme.name not in suggested:
+            continue
+        if (filled := question.prefill(scheme, task["data"])) and suggested[scheme.name] == _value(
+            project, task, filled, revision
+        ).get(scheme.name):
+            # What anybody finds in its boxes is nobody's pre-label.
             continue
         named = [(str(entry.get("from_name")), str(entry.get("origin"))) for entry in entries]
         origins = [origin for name, origin in named if question.owns(scheme, name) and question.asks(scheme, name)]
@@ -117,12 +109,13 @@ def became_of(
     return became, version if became and known else None
 
 
+def _value(
+    project: Project, task: Mapping[str, Any], result: Sequence[Any], revision: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    return read_answer(project, task, {"result": result}, complete=False, revision=revision).annotations
+
+
 def _name_of(entry: Any) -> str | None:
     found = entry.get("id") if isinstance(entry, Mapping) else None
     match = _ENTRY_ID.fullmatch(found) if isinstance(found, str) else None
     return match[1] if match else None
-
-
-def _hash(value: Any) -> str:
-    canonical = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()

@@ -93,6 +93,7 @@ class Question(Generic[S]):
         data: (scheme, item) → its part of the task's data.
         subject: Scheme → the keys of the data that an answer is about: when they change, it is to earlier ones.
         about: (scheme, data) → JSON that is needed to read an answer when the data has changed; None: nothing.
+        hides: Scheme → keys of the data that the list of tasks does not show: nobody reads them there.
         shows_trace: Scheme → whether its part of the page shows the steps.
         owns: (scheme, control) → whether the control is the scheme's.
         asks: (scheme, control of the scheme) → whether annotators answer it.
@@ -112,6 +113,7 @@ class Question(Generic[S]):
     data: Callable[[S, Subject], dict[str, Any]] = lambda *_: {}
     subject: Callable[[S], Sequence[str]] = lambda _: ()
     about: Callable[[S, Mapping[str, Any]], Any] = _nothing
+    hides: Callable[[S], Sequence[str]] = lambda _: ()
     shows_trace: Callable[[S], bool] = lambda _: False
     owns: Callable[[S, str], bool]
     asks: Callable[[S, str], bool] = lambda *_: True

@@ -3,18 +3,22 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from potato_bridge.converters.label_studio import first_error, per_step
+from potato_bridge.converters.label_studio import code_review, first_error, general, per_step, trajectory_edit
 from potato_bridge.converters.label_studio.fields import control_name
 from potato_bridge.converters.label_studio.question import Question
 from potato_bridge.errors import InputError, Problem
-from potato_bridge.model import OtherScheme, ProcessReward, Project
+from potato_bridge.model import CodeReviewScheme, General, OtherScheme, ProcessReward, Project
 from potato_bridge.model.project import Scheme
+from potato_bridge.model.trajectory_scheme import TrajectoryEdit
 
 _MODES: Final[dict[str, Question[ProcessReward]]] = {"first_error": first_error.QUESTION, "per_step": per_step.QUESTION}
 
 #: Class of a scheme → its question; None: there is none yet for this one.
 _ROWS: Final[dict[type, Callable[[Any], Question[Any] | None]]] = {
     ProcessReward: lambda scheme: _MODES.get(scheme.mode),
+    CodeReviewScheme: lambda _: code_review.QUESTION,
+    TrajectoryEdit: lambda _: trajectory_edit.QUESTION,
+    General: general.question_of,
 }
 
 
@@ -45,6 +49,11 @@ def asked(project: Project) -> list[tuple[Scheme, Question[Any]]]:
         )
     _check_names(project, [scheme for scheme, _ in found])
     return found
+
+
+def hidden_data(project: Project) -> list[str]:
+    """Keys of the data that the list of tasks does not show, beside those that every task has."""
+    return [key for scheme, question in asked(project) for key in question.hides(scheme)]
 
 
 def _check_names(project: Project, schemes: list[Scheme]) -> None:

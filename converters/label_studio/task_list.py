@@ -4,6 +4,7 @@ The list shows every key of the task data. Ours hold the pages: laid out in a ta
 itself (500 steps open in 2.5 s instead of 3.5 s), and nobody reads them there.
 """
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from potato_bridge.converters.label_studio import fields
@@ -27,9 +28,14 @@ _HIDDEN_BY_DEFAULT: Final = (
 _HIDDEN_DATA: Final = (fields.TASK_HTML, fields.FILES_HTML, fields.TRACE_HTML, fields.OPTIONS, fields.PAGES)
 
 
-def task_list_view(title: str = "Default") -> dict[str, Any]:
-    """The `data` of a view (a tab of the list) for `POST /api/dm/views/`."""
-    hidden = [*_HIDDEN_BY_DEFAULT, *(f"tasks:data.{key}" for key in _HIDDEN_DATA)]
+def task_list_view(title: str = "Default", hides: Iterable[str] = ()) -> dict[str, Any]:
+    """The `data` of a view (a tab of the list) for `POST /api/dm/views/`.
+
+    Args:
+        title: Of the tab.
+        hides: More keys of the data that are not shown.
+    """
+    hidden = [*_HIDDEN_BY_DEFAULT, *(f"tasks:data.{key}" for key in (*_HIDDEN_DATA, *hides))]
     return {
         "title": title,
         "type": "list",

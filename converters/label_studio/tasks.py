@@ -7,10 +7,16 @@ from typing import Any
 
 import msgspec
 
-from potato_bridge.converters.label_studio import fields, templates
+from potato_bridge.converters.label_studio import fields, prefill, templates
 from potato_bridge.converters.label_studio.clip import clip
 from potato_bridge.converters.label_studio.files import touched_files
-from potato_bridge.converters.label_studio.interface import is_text_field, shows_files, shows_trace, trace_display
+from potato_bridge.converters.label_studio.interface import (
+    is_text_field,
+    reviews_code,
+    shows_files,
+    shows_trace,
+    trace_display,
+)
 from potato_bridge.converters.label_studio.pictures import LoadImage, Pictures, files_under
 from potato_bridge.converters.label_studio.question import Subject
 from potato_bridge.converters.label_studio.questions import asked
@@ -39,6 +45,7 @@ def build_task(
         `{"data": {…}, "meta": {"potato_bridge": {"id", "hash", "steps_hash", "total_steps", "schema"}}}`. The hashes
         are SHA-256, in hexadecimal, as canonical JSON: of the data, and of the part of it that answers are about.
         "about" holds, by scheme, what is needed to read an answer once that part has changed, where something is.
+        Where boxes have text when they are opened, it is in "predictions", whose hash is "prelabels_hash".
 
     Raises:
         InputError: Label Studio cannot store the item's id.
@@ -62,7 +69,7 @@ def build_task(
     if shows_files(project):
         data[fields.FILES_HTML] = _html(macros.files(touched_files(trace)))
     if shows_trace(project, schemes):
-        data[fields.TRACE_HTML] = _html(macros.trace(subject.cards, display.show_step_numbers))
+        data[fields.TRACE_HTML] = _html(macros.trace(subject.cards, display.show_step_numbers, reviews_code(project)))
     for scheme, question in schemes:
         data |= question.data(scheme, subject)
     about = {scheme.name: question.about(scheme, data) for scheme, question in schemes}
@@ -75,7 +82,9 @@ def build_task(
     }
     if about := {name: value for name, value in about.items() if value is not None}:
         meta["about"] = about
-    return {"data": data, "meta": {fields.META: meta}}
+    task: dict[str, Any] = {"data": data, "meta": {fields.META: meta}}
+    prefill.add_predictions(task, prefill.predictions(project, data))
+    return task
 
 
 def steps_hash(project: Project, data: Mapping[str, Any]) -> str | None:

@@ -84,7 +84,19 @@ def _environment(kind: type[Environment], loader: BaseLoader) -> Environment:
 @cache
 def cards() -> TemplateModule:
     """The macros of `cards.html.j2`; what they give is HTML."""
-    return _environment(Environment, _packaged()).get_template(_CARDS).module
+    return macros(_CARDS)
+
+
+@cache
+def macros(name: str) -> TemplateModule:
+    """The macros of a packaged template; what they give is HTML."""
+    return _environment(Environment, _packaged()).get_template(name).module
+
+
+@cache
+def general() -> TemplateModule:
+    """The macros of `general.html.j2`; what they give is HTML."""
+    return _environment(Environment, _packaged()).get_template("general.html.j2").module
 
 
 def render_label_config(packaged: str, template: Path | None, variables: Mapping[str, Any]) -> Rendered:

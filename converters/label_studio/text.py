@@ -47,10 +47,13 @@ def plain_terminal(text: str) -> str:
 
 def _visible(match: re.Match[str]) -> str:
     char = match[0]
-    code = ord(char)
     name = unicodedata.name(char, "control character")
-    shown = _CONTROLS[code] if code < len(_CONTROLS) else f"U+{code:04X}"
-    return f'<span class="pb-hidden" title="U+{code:04X} {name}">{shown}</span>'
+    return f'<span class="pb-hidden" title="U+{ord(char):04X} {name}">{_shown(char)}</span>'
+
+
+def _shown(char: str) -> str:
+    code = ord(char)
+    return _CONTROLS[code] if code < len(_CONTROLS) else f"U+{code:04X}"
 
 
 def trace_text(text: str) -> Markup:
@@ -60,6 +63,11 @@ def trace_text(text: str) -> Markup:
     # The line breaks of Windows are no news; a carriage return alone is one.
     clean = _SURROGATE.sub("\ufffd", text.replace("\r\n", "\n"))
     return Markup(_HIDDEN.sub(_visible, str(escape(clean))))
+
+
+def visible_text(text: str) -> str:
+    """Plain text in which hidden characters are shown by their name: `⟨U+202E⟩`; where markup cannot stand."""
+    return _HIDDEN.sub(lambda match: f"⟨{_shown(match[0])}⟩", _SURROGATE.sub("\ufffd", text))
 
 
 def css_string(text: str) -> Markup:

@@ -11,13 +11,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from potato_bridge.converters.potato import code_review_blobs
+from potato_bridge.converters.potato.general_stored import SPANS
 from potato_bridge.converters.potato.reward_blobs import merge
 from potato_bridge.converters.potato.sidecar import Sidecar, Written, read_sidecar
 from potato_bridge.converters.potato.step_lists import StepLists
 from potato_bridge.converters.potato.stored_marks import Stored, StoredReader
 from potato_bridge.converters.potato.user_states import Times, UserState, read_states
 from potato_bridge.errors import InputError
-from potato_bridge.model import Flag, ProcessReward, Project, Record, Source
+from potato_bridge.model import CodeReviewScheme, Flag, ProcessReward, Project, Record, Source
 from potato_bridge.model.process_reward import PerStep, parse
 from potato_bridge.notices import Notices
 
@@ -88,17 +90,11 @@ class _UserReader:
 
     def _of_item(self, item: str, written: Written | None) -> Record | None:
         where = f"{self._user} item {item}"
-        answers = {
-            scheme: self._reader.read(item, scheme, entries, where)
-            for scheme, entries in self._state.labels.get(item, {}).items()
-        }
+        entries = {scheme: dict(stored) for scheme, stored in self._state.labels.get(item, {}).items()}
         for span in self._state.spans.get(item, []):
-            # The scheme is the key already, and Potato stores no text: offsets are into the field it names.
             plain = {key: value for key, value in span.items() if key != "schema"}
-            stored = answers.setdefault(span["schema"], Stored([]))
-            if isinstance(stored.value, list):
-                stored.value.append(plain)
-                stored.marks = stored.value
+            entries.setdefault(span["schema"], {}).setdefault(SPANS, []).append(plain)
+        answers = {scheme: self._reader.read(item, scheme, stored, where) for scheme, stored in entries.items()}
         if written is not None:
             return self._merge(written, answers, where)
         if not any(stored.value is not None or stored.flags for stored in answers.values()):
@@ -154,6 +150,8 @@ class _UserReader:
                 self._notices.add("page-changed-answer", message, where, len(steps))
                 return merged.to_json()
         self._notices.add("page-changed-answer", message, where)
+        if isinstance(known, CodeReviewScheme) and isinstance(stored.value, dict) and "comments" in stored.value:
+            return code_review_blobs.merge(old, stored.value)
         return stored.value
 
 

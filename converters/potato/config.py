@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 from potato_bridge.converters.potato.display import read_display
+from potato_bridge.converters.potato.general_page import settle
 from potato_bridge.converters.potato.schemes import read_schemes
 from potato_bridge.converters.potato.section import Section, did_you_mean, show
 from potato_bridge.converters.potato.vocabulary import SERVER_KEYS, TRACE_TYPES, UNUSED_KEYS, USED_KEYS
@@ -54,6 +55,7 @@ def read_project(path: Path, notices: Notices) -> Project:
     fields = read_display(root)
     schemes = read_schemes(root)
     _check_steps(root, fields, schemes)
+    settle(root, schemes, fields, text_key)
     project = Project(
         name=name,
         config=path.absolute(),

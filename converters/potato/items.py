@@ -18,6 +18,7 @@ from potato_bridge.converters.potato.datafiles import Faults, Row, read_rows
 from potato_bridge.converters.potato.section import did_you_mean, show
 from potato_bridge.converters.potato.turns import listing, read_turn
 from potato_bridge.model.project import DataFile, Item, Project
+from potato_bridge.model.trajectory_scheme import TrajectoryEdit
 from potato_bridge.notices import Notices
 
 _BAD = re.compile("[\0\ud800-\udfff]")
@@ -93,6 +94,9 @@ class _Reader:
         self.faults = faults
         self.steps_key = project.steps_key()
         self.kind = listing(project, self.steps_key) if self.steps_key is not None else "steps"
+        edited = [scheme.steps_key for scheme in project.schemes if isinstance(scheme, TrajectoryEdit)]
+        #: All fields that hold a list of steps: the one that is shown and rated, and those that are edited.
+        self.lists = list(dict.fromkeys([*([self.steps_key] if self.steps_key is not None else []), *edited]))
         self.names = [_name(project, file) for file in project.data_files]
         #: Id to (number of the file, line or row), in one number each: there may be millions.
         self.seen: dict[str, int] = {}
@@ -103,7 +107,7 @@ class _Reader:
 
     def check_header(self, row: Row, file: DataFile, name: str) -> bool:
         needed = [file.id_key or self.project.id_key, file.text_key or self.project.text_key]
-        needed += [self.steps_key] if self.steps_key is not None else []
+        needed += self.lists
         missing = [key for key in dict.fromkeys(needed) if key not in row.data]
         for key in missing:
             columns = ", ".join(row.data)
@@ -121,8 +125,8 @@ class _Reader:
             return None
         item_id = self._id(data, file.id_key or self.project.id_key, place, number)
         self._text(data, file.text_key or self.project.text_key, place)
-        if self.steps_key is not None:
-            self._steps(data, self.steps_key, file, place)
+        for key in self.lists:
+            self._steps(data, key, file, place)
         if len(self.faults.problems) > before or item_id is None:
             return None
         return Item(id=item_id, data=data, file=name, line=row.line)
@@ -184,7 +188,8 @@ class _Reader:
             if not isinstance(step, dict | str):
                 self.problem(place, f"{key}[{i}]", f"a step is an object or text, found {show(step)}")
                 return
-        if self.project.process_reward() is not None and not any(read_turn(step, self.kind).ratable for step in steps):
+        rated = key == self.steps_key and self.project.process_reward() is not None
+        if rated and not any(read_turn(step, self.kind).ratable for step in steps):
             hint = "Only the agent's turns are rated; user, system and tool turns (and bare texts of a coding trace)"
             self.problem(place, key, "there is no step to rate", f"{hint} are shown.")
 

@@ -73,16 +73,17 @@ def read_process_reward(section: Section, name: str) -> ProcessReward:
         ai_prelabel=section.flag("ai_prelabel", False),
         require_verification=section.flag("require_verification", False),
         reward_labels=wording,
-        required=_read_required(section),
+        required=read_required(section, True),
         line=section.document.line(section.path),
     )
     section.unread(known=SCHEME_UNUSED_KEYS, silent=SCHEME_SILENT_KEYS, what="process_reward")
     return scheme
 
 
-def _read_required(section: Section) -> bool:
+def read_required(section: Section, default: bool) -> bool:
+    """Whether an answer is required: `required`, else `label_requirement`, Potato's older word for it."""
     requirement = section.take("label_requirement")
-    required = True
+    required = default
     if isinstance(requirement, dict):
         inner = section.section("label_requirement")
         assert inner is not None

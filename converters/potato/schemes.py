@@ -3,8 +3,11 @@
 from collections.abc import Callable
 from typing import Any, Final
 
+from potato_bridge.converters.potato.code_review import read_code_review
+from potato_bridge.converters.potato.general import TYPES, read_general
 from potato_bridge.converters.potato.process_reward import read_process_reward
 from potato_bridge.converters.potato.section import Section, did_you_mean
+from potato_bridge.converters.potato.trajectory_edit import read_trajectory_edit
 from potato_bridge.converters.potato.vocabulary import SCHEME_TYPES
 from potato_bridge.converters.potato.yaml_marks import KeyPath
 from potato_bridge.model.project import OtherScheme, Scheme
@@ -12,6 +15,9 @@ from potato_bridge.model.project import OtherScheme, Scheme
 #: `annotation_type` to the reader of its schemes: (section, name) → scheme.
 READERS: Final[dict[str, Callable[[Section, str], Scheme]]] = {
     "process_reward": read_process_reward,
+    "code_review": read_code_review,
+    **dict.fromkeys(TYPES, read_general),
+    "trajectory_edit": read_trajectory_edit,
 }
 
 

@@ -6,11 +6,13 @@ from typing import Any
 
 import msgspec
 
-from potato_bridge.converters.potato.user_states import STATE, Entries, loads, read_entries
+from potato_bridge.converters.potato.general_stored import SPANS
+from potato_bridge.converters.potato.user_states import STATE, Entries, loads, read_entries, read_spans
 from potato_bridge.errors import InputError
 from potato_bridge.files import replacing
 
 _LABELS = "instance_id_to_label_to_value"
+_SPANS = "instance_id_to_span_to_value"
 _ORDERING = "instance_id_ordering"
 
 
@@ -24,7 +26,7 @@ def _minimal(user: str) -> dict[str, Any]:
         "current_phase_and_page": ["annotation", None],
         "completed_phase_and_pages": [],
         _LABELS: {},
-        "instance_id_to_span_to_value": {},
+        _SPANS: {},
         "phase_to_page_to_label_to_value": {},
         "phase_to_page_to_span_to_value": {},
     }
@@ -50,6 +52,7 @@ class StateDocument:
         for key, value in _minimal(folder.name).items():
             self._values.setdefault(key, value)
         self._labels = self._plain(_LABELS, dict)
+        self._spans = self._plain(_SPANS, dict)
         self._ordering = self._plain(_ORDERING, list)
         self._assigned = set(self._ordering)
 
@@ -61,7 +64,7 @@ class StateDocument:
         try:
             # Only the labels are looked into; the rest, most of the file, stays as it is, byte for byte.
             values: dict[str, Any] = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
-            for key in (_LABELS, _ORDERING):
+            for key in (_LABELS, _SPANS, _ORDERING):
                 if key in values:
                     values[key] = msgspec.json.decode(values[key])
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -76,14 +79,21 @@ class StateDocument:
         return value
 
     def entries(self, item: str, scheme: str) -> Entries:
-        """What is stored for a scheme of an item; empty where nothing is."""
-        return read_entries(self._labels.get(item, []))[0].get(scheme, {})
+        """What is stored for a scheme of an item; empty where nothing is. Spans stand under `SPANS`."""
+        entries = read_entries(self._labels.get(item, []))[0].get(scheme, {})
+        spans = [span for span in read_spans(self._spans.get(item, []))[0] if span["schema"] == scheme]
+        if not spans:
+            return entries
+        return {**entries, SPANS: [{key: one for key, one in span.items() if key != "schema"} for span in spans]}
 
     def replace(self, item: str, scheme: str, entries: Entries) -> None:
         """Puts entries in the place of all that a scheme has; empty ones take its answer away."""
         if self.entries(item, scheme) == entries:
             return
         self.changed = True
+        if SPANS in entries or SPANS in self.entries(item, scheme):
+            self._replace_spans(item, scheme, entries.get(SPANS, []))
+            entries = {name: value for name, value in entries.items() if name != SPANS}
         stored = self._labels.get(item, [])
         if isinstance(stored, dict):
             # The older form; it is written in today's.
@@ -101,6 +111,15 @@ class StateDocument:
             self._labels[item] = kept
         else:
             self._labels.pop(item, None)
+
+    def _replace_spans(self, item: str, scheme: str, spans: list[dict[str, Any]]) -> None:
+        others = [span for span in read_spans(self._spans.get(item, []))[0] if span["schema"] != scheme]
+        # Potato's own form: each span with a 1.
+        made = [[span, 1] for span in [*others, *({"schema": scheme, **span} for span in spans)]]
+        if made:
+            self._spans[item] = made
+        else:
+            self._spans.pop(item, None)
 
     def assign(self, item: str) -> None:
         """Adds an item to those that the user has, behind the others."""

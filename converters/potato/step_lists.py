@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from potato_bridge.converters.potato.items import read_items
 from potato_bridge.converters.potato.turns import listing, read_turn
+from potato_bridge.model.general import General
 from potato_bridge.model.project import ProcessReward, Project
 from potato_bridge.notices import Notices
 
@@ -28,10 +29,15 @@ class StepLists:
     def __init__(self, project: Project) -> None:
         self._keys = list(dict.fromkeys(steps_key(s, project) for s in project.schemes if isinstance(s, ProcessReward)))
         self._masks: dict[str, tuple[bytes | None, ...]] = {}
+        self._span_fields = dict.fromkeys(f for s in project.schemes if isinstance(s, General) for f in s.fields)
+        self._texts: dict[str, dict[str, str]] = {}
         self.order: dict[str, int] = {}
         kinds = [None if key is None else listing(project, key) for key in self._keys]
         for item in read_items(project, Notices()):
             self.order[item.id] = len(self.order)
+            if self._span_fields:
+                found = {key: item.data.get(key) for key in self._span_fields}
+                self._texts[item.id] = {key: text for key, text in found.items() if isinstance(text, str)}
             masks: list[bytes | None] = []
             for key, kind in zip(self._keys, kinds, strict=True):
                 entries = None if key is None else item.data.get(key)
@@ -44,6 +50,10 @@ class StepLists:
     def __contains__(self, item_id: str) -> bool:
         """Whether there is such an item."""
         return item_id in self.order
+
+    def texts(self, item_id: str) -> dict[str, str] | None:
+        """The texts in which spans are marked, by field; None where the item is not there."""
+        return self._texts.get(item_id)
 
     def of(self, item_id: str, scheme: ProcessReward, project: Project) -> StepList | None:
         """The list that a scheme rates; None where the item, or the list in it, is not there."""

@@ -8,10 +8,11 @@ from typing import Any
 
 import msgspec
 
+from potato_bridge.converters.potato.general_stored import ROWS, read_general_value, write_general_value
 from potato_bridge.converters.potato.reward_blobs import json_of
 from potato_bridge.converters.potato.user_states import Entries
 from potato_bridge.errors import InputError
-from potato_bridge.model.project import OtherScheme, Scheme
+from potato_bridge.model.project import Scheme
 
 #: Types that store one JSON text under the scheme's own name; Potato's exporters look for it under `label`.
 JSON_TYPES = frozenset(
@@ -25,20 +26,6 @@ JSON_TYPES = frozenset(
 EXPORTED_TYPES = frozenset(("process_reward", "code_review", "trajectory_edit", "trajectory_eval"))
 #: Label name by which Potato's exporters look for a blob.
 EXPORTER_LABEL = "label"
-
-#: Types with one entry of a fixed name; an empty name stands for the scheme's own.
-_ONE_ENTRY = {
-    "text": "text_box",
-    "select": "select-one",
-    "slider": "slider",
-    "number": "number",
-    "vas": "",
-    "triage": "decision",
-}
-_NUMBERS = frozenset(("slider", "number", "vas"))
-#: Types with an entry for the chosen option, whose name and value are the option.
-_ONE_OPTION = frozenset(("radio", "likert", "confidence"))
-_SELECTED = ("true", "on", "yes", "checked", "selected", "1")
 
 
 def blob_of(entries: Entries, scheme: str) -> Any:
@@ -56,7 +43,7 @@ def blob_of(entries: Entries, scheme: str) -> Any:
     return blobs[0]
 
 
-def read_value(scheme: OtherScheme, entries: Entries) -> Any:
+def read_value(scheme: Scheme, entries: Entries) -> Any:
     """The value of a scheme of a general type.
 
     Raises:
@@ -64,19 +51,9 @@ def read_value(scheme: OtherScheme, entries: Entries) -> Any:
     """
     if scheme.type in JSON_TYPES:
         return json_of(blob_of(entries, scheme.name))
-    if scheme.type in _ONE_ENTRY:
-        name = _ONE_ENTRY[scheme.type] or scheme.name
-        if entries.keys() == {name} and isinstance(value := entries[name], str):
-            return _number(value) if scheme.type in _NUMBERS else value
-    elif scheme.type in _ONE_OPTION and len(entries) == 1:
-        ((name, value),) = entries.items()
-        if _is_selected(name, value):
-            return _whole(name) if scheme.type == "likert" else name
-    elif scheme.type == "multiselect" and all(_is_selected(name, value) for name, value in entries.items()):
-        return list(entries)
-    elif entries.keys() == {"_data"}:
+    if scheme.type not in ROWS and entries.keys() == {"_data"}:
         return json_of(entries["_data"])
-    return entries
+    return read_general_value(scheme, entries)
 
 
 def write_value(scheme: Scheme, value: Any) -> Entries | None:
@@ -84,15 +61,7 @@ def write_value(scheme: Scheme, value: Any) -> Entries | None:
     kind = scheme.type
     if kind in JSON_TYPES:
         return _blob_entries(scheme.name, kind, value) if isinstance(value, dict | list) else None
-    if isinstance(value, dict):
-        return value
-    if kind in _ONE_ENTRY and isinstance(value, str | int | float) and not isinstance(value, bool):
-        return {_ONE_ENTRY[kind] or scheme.name: str(value)}
-    if kind in _ONE_OPTION and isinstance(value, str | int) and not isinstance(value, bool):
-        return {str(value): str(value)}
-    if kind == "multiselect" and isinstance(value, list) and all(isinstance(option, str) for option in value):
-        return {option: option for option in value}
-    return None
+    return write_general_value(scheme, value)
 
 
 def blob_entries(scheme: str, kind: str, blob: str) -> Entries:
@@ -109,23 +78,3 @@ def _is_object(value: Any) -> bool:
         return isinstance(json_of(value), dict)
     except InputError:
         return False
-
-
-def _is_selected(name: str, value: Any) -> bool:
-    return value == name or value is True or str(value).lower() in _SELECTED
-
-
-def _number(text: str) -> Any:
-    """A number, where it is written as one and as nothing else: what is read must be written back equal."""
-    for kind in (int, float):
-        try:
-            value = kind(text)
-        except ValueError:
-            continue
-        if str(value) == text and value - value == 0:
-            return value
-    return text
-
-
-def _whole(text: str) -> Any:
-    return int(text) if text.isascii() and text.isdigit() and str(int(text)) == text else text

@@ -3,12 +3,17 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from potato_bridge.converters.potato import code_review_blobs
+from potato_bridge.converters.potato.general_spans import read_stored_spans
+from potato_bridge.converters.potato.general_stored import SPANS
 from potato_bridge.converters.potato.reward_blobs import Reward, json_of, marks, read_blob, read_rewards
 from potato_bridge.converters.potato.step_lists import StepList, StepLists
 from potato_bridge.converters.potato.stored_answers import EXPORTER_LABEL, JSON_TYPES, blob_of, read_value
 from potato_bridge.converters.potato.user_states import Entries
 from potato_bridge.errors import InputError
-from potato_bridge.model import Flag, OtherScheme, ProcessReward, Project
+from potato_bridge.model import CodeReviewScheme, Flag, General, ProcessReward, Project
+from potato_bridge.model.project import Scheme
+from potato_bridge.model.trajectory_edit import plain_breaks
 from potato_bridge.notices import Notices
 
 
@@ -54,11 +59,17 @@ class StoredReader:
         try:
             if isinstance(known, ProcessReward):
                 return self._rewards(item_id, known, entries, where)
+            if isinstance(known, CodeReviewScheme):
+                return _review(known, entries)
             if known is None:
                 message = f"scheme {scheme!r} is answered and is not in the config: its answers are kept as stored"
                 self._notices.add("scheme-not-in-config", message, where)
-                return Stored(entries, entries)
-            value = read_value(known, entries)
+                return Stored(entries[SPANS] if entries.keys() == {SPANS} else entries, entries)
+            if isinstance(known, General) and known.type == "span" and isinstance(entries.get(SPANS), list):
+                value, flags = read_stored_spans(known, entries[SPANS], self._lists.texts(item_id))
+                return Stored(value, entries, flags)
+            # Of a scheme that is kept as it is, spans are too.
+            value = entries[SPANS] if entries.keys() == {SPANS} else read_value(known, entries)
         except InputError as error:
             return Stored(entries, entries, [Flag(code="unreadable-answer", message=error.message, scheme=scheme)])
         return Stored(value, _plain_marks(known, entries))
@@ -103,7 +114,14 @@ class StoredReader:
             return True
 
 
-def _plain_marks(scheme: OtherScheme, entries: Entries) -> Any:
+def _review(scheme: CodeReviewScheme, entries: Entries) -> Stored:
+    review, flags = code_review_blobs.read_review(json_of(blob_of(entries, scheme.name)), scheme)
+    if code_review_blobs.is_empty(review):
+        return Stored()
+    return Stored(review.to_json(), code_review_blobs.marks(review), flags)
+
+
+def _plain_marks(scheme: Scheme, entries: Entries) -> Any:
     if scheme.type not in JSON_TYPES:
         return entries
     blob = json_of(blob_of(entries, scheme.name))
@@ -115,4 +133,6 @@ def _plain_marks(scheme: OtherScheme, entries: Entries) -> Any:
     final = blob.get("final_answer")
     edits += [final] if isinstance(final, dict) else []
     keys = ("step_index", "field", "edited_text", "reason")
-    return [[edit.get(key) for key in keys] for edit in edits if edit.get("edited")]
+    # And all its line breaks are newlines.
+    marks = [[edit.get(key) for key in keys] for edit in edits if edit.get("edited")]
+    return [[plain_breaks(mark) if isinstance(mark, str) else mark for mark in marked] for marked in marks]

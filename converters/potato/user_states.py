@@ -141,7 +141,7 @@ def read_state(path: Path, notices: Notices) -> UserState:
         made.labels[item], odd = read_entries(stored)
         made.odd += odd
     for item, stored in state.instance_id_to_span_to_value.items():
-        made.spans[item], odd = _read_spans(stored)
+        made.spans[item], odd = read_spans(stored)
         made.odd += odd
     return made
 
@@ -184,7 +184,8 @@ def read_entries(stored: Any) -> tuple[dict[str, Entries], int]:
     return entries, odd
 
 
-def _read_spans(stored: Any) -> tuple[list[dict[str, Any]], int]:
+def read_spans(stored: Any) -> tuple[list[dict[str, Any]], int]:
+    """The spans of one item, each with its `schema`, and how many entries make no sense."""
     spans: list[dict[str, Any]] = []
     odd = 0
     # The older form maps a span's id to the span.

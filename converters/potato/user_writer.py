@@ -4,6 +4,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from potato_bridge.converters.potato import code_review_blobs
+from potato_bridge.converters.potato.general_spans import write_stored_spans
+from potato_bridge.converters.potato.general_stored import SPANS
 from potato_bridge.converters.potato.reward_blobs import allows_neutral, write_blob
 from potato_bridge.converters.potato.sidecar import (
     SIDECAR,
@@ -20,7 +23,7 @@ from potato_bridge.converters.potato.stored_answers import blob_entries, blob_of
 from potato_bridge.converters.potato.stored_marks import Stored, StoredReader
 from potato_bridge.converters.potato.user_states import STATE, Entries
 from potato_bridge.errors import InputError
-from potato_bridge.model import ProcessReward, Project, Record, to_builtins
+from potato_bridge.model import CodeReviewScheme, General, ProcessReward, Project, Record, to_builtins
 from potato_bridge.model.process_reward import PerStep, parse
 from potato_bridge.notices import Notices
 
@@ -175,7 +178,13 @@ class UserWriter:
             return None
         if isinstance(known, ProcessReward):
             return self._rewards(item, known, value, where)
-        entries = write_value(known, value)
+        if isinstance(known, CodeReviewScheme):
+            return self._review(known, value, where)
+        if isinstance(known, General) and known.type == "span":
+            spans = write_stored_spans(known, value, self._lists.texts(item))
+            entries = {SPANS: spans} if spans else None
+        else:
+            entries = write_value(known, value)
         if not entries:
             message = f"the answer to {scheme} is not one that Potato can store: Potato does not show it"
             self._notices.add("value-not-written", message, where)
@@ -195,6 +204,21 @@ class UserWriter:
             return None
         self._say_what_is_hidden(answer, scheme, where)
         return blob_entries(scheme.name, "process_reward", write_blob(answer, steps, scheme))
+
+    def _review(self, scheme: CodeReviewScheme, value: Any, where: str) -> Entries | None:
+        try:
+            blob = code_review_blobs.write_review(value)
+        except InputError as error:
+            message = f"the answer to {scheme.name} cannot be shown: {error.message}"
+            self._notices.add("value-not-written", message, where)
+            return None
+        if hidden := code_review_blobs.beside(value):
+            message = (
+                "Potato's page shows category, file, line and text of a comment: its side, first line, severity and "
+                f"suggestion, and the summary of a review, are kept with it and in {SIDECAR}"
+            )
+            self._notices.add("kept-beside-state", message, where, hidden)
+        return blob_entries(scheme.name, scheme.type, blob)
 
     def _say_what_is_hidden(self, answer: Any, scheme: ProcessReward, where: str) -> None:
         if scheme.steps_key is None and steps_key(scheme, self._project) != "steps":

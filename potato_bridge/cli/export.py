@@ -24,7 +24,7 @@ def export(
     ] = Origin.AUTO,
     target: Annotated[
         str | None,
-        typer.Option("-f", "--format", help="Target: prm. Default: the config's export_annotation_format."),
+        typer.Option("-f", "--format", help="Target: prm, code_review, … Default: export_annotation_format."),
     ] = None,
     out: Annotated[
         Path | None,
@@ -41,6 +41,10 @@ def export(
         Unrated, typer.Option("--unrated", help="End a row before its first unrated step, or leave the row out.")
     ] = Unrated.CUT,
     observations: Annotated[bool, typer.Option("--observations", help="Add tool outputs to the step texts.")] = False,
+    root: Annotated[
+        str | None,
+        typer.Option("--root", help="Where the repository was on the agent's machine, for github and sarif."),
+    ] = None,
     ledger: Annotated[
         Path | None, typer.Option("--ledger", help="File for a JSON line on each record that is left out.")
     ] = None,
@@ -61,6 +65,7 @@ def export(
         neutral=neutral,
         unrated=unrated,
         observations=observations,
+        root=root,
         ledger=ledger,
     )
     with (

@@ -76,7 +76,7 @@ def _body(project: Project, target: Target, report: ExportReport) -> str:
     lines += [*target.explain(), "", "## Left out", ""]
     if report.reasons:
         lines += [f"Each record is a row here or a line of `ledger.jsonl`: {report.records_in} in all.", ""]
-        lines += ["| outcome | records |", "|---|---:|", f"| row | {report.rows} |"]
+        lines += ["| outcome | records |", "|---|---:|", f"| row | {report.records_out} |"]
         lines += [f"| `{reason}` | {count} |" for reason, count in report.reasons.items()]
     else:
         lines.append("Nothing: every record is a row.")

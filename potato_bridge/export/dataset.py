@@ -11,6 +11,7 @@ from typing import BinaryIO, TypeAlias
 from potato_bridge.errors import InputError, Problem
 from potato_bridge.export.card import card
 from potato_bridge.export.documented import DocumentWriter
+from potato_bridge.export.documents import export_documents
 from potato_bridge.export.index import RecordIndex, open_index
 from potato_bridge.export.options import Dialect, ExportOptions, ExportReport
 from potato_bridge.export.parquet import ShardWriter
@@ -26,7 +27,9 @@ from potato_bridge.export.place import (
 )
 from potato_bridge.export.rows import LeftOut, Row, Target, outcomes
 from potato_bridge.export.tally import Tally
-from potato_bridge.export.targets import TARGETS, find_target
+from potato_bridge.export.targets import DOCUMENTS, TARGETS, find_target
+from potato_bridge.export.trajectory_correction import TrajectoryCorrection
+from potato_bridge.export.trajectory_files import TrajectoryFiles
 from potato_bridge.export.verify import verify_folder, verify_rows
 from potato_bridge.files import replacing
 from potato_bridge.model import Project
@@ -50,7 +53,7 @@ def export(
     Args:
         project: Says where the items are, and which scheme is exported.
         records: A records file, as `pull` writes it.
-        target: A name in `TARGETS`.
+        target: A name in `TARGETS` or `DOCUMENTS`.
         out: `*.jsonl` or `*.json`: one file in the documented form; else a folder (see `Dialect`). A data set folder
             that an earlier export wrote is replaced as a whole.
         options: None: the defaults.
@@ -68,10 +71,16 @@ def export(
     """
     options = options or ExportOptions()
     notices = notices if notices is not None else Notices()
+    if target in DOCUMENTS:
+        documents = DOCUMENTS[target](project, options, notices)
+        return export_documents(project, records, documents, out, options, notices, progress or (lambda advance: None))
     chosen = find_target(target)(project, options, notices)
     place = find_place(out, options.dialect, chosen.documented_file)
     ledger = [options.ledger] if options.ledger else []
-    refuse_inputs([place.path, *ledger], [records, project.config, *(file.path for file in project.data_files)])
+    outputs = [place.path]
+    if isinstance(chosen, TrajectoryCorrection) and place.dialect is Dialect.POTATO:
+        outputs = chosen.files(place.path, alone=place.path == out).paths
+    refuse_inputs([*outputs, *ledger], [records, project.config, *(file.path for file in project.data_files)])
     refuse_ledger(ledger, place)
     report = ExportReport(target=target, dialect=place.dialect, out=out)
     run = _Run(project, chosen, options, notices, progress or (lambda advance: None), report)
@@ -79,6 +88,8 @@ def export(
         if place.dialect is Dialect.NATIVE:
             refuse_foreign(place.path, TARGETS)
             run.data_set(index, place.path)
+        elif isinstance(chosen, TrajectoryCorrection):
+            run.corrections(index, chosen.files(place.path, alone=place.path == out))
         else:
             run.documented(index, place.path)
     if not report.rows:
@@ -152,6 +163,15 @@ class _Run:
                 tally.settle(len(index), writer.written, self._report)
             self._report.files.append(path)
 
+    def corrections(self, index: RecordIndex, files: TrajectoryFiles) -> None:
+        """Writes the documented files of trajectory corrections."""
+        with ExitStack() as extra:
+            tally = Tally(self._own_ledger(extra))
+            with files:
+                self._stream(index, tally, files.add, files.leave_out)
+                tally.settle(len(index), files.rows, self._report)
+            self._report.files += files.paths
+
     def _own_ledger(self, stack: ExitStack) -> list[BinaryIO]:
         """The ledger file that the caller named, if any; it takes its place when the stack closes."""
         path = self._options.ledger
@@ -161,11 +181,20 @@ class _Run:
         self._report.files.append(path)
         return [stack.enter_context(replacing(path))]
 
-    def _stream(self, index: RecordIndex, tally: Tally, write: Callable[[Row], None]) -> None:
+    def _stream(
+        self,
+        index: RecordIndex,
+        tally: Tally,
+        write: Callable[[Row], None],
+        leave_out: Callable[[LeftOut], None] = lambda _: None,
+    ) -> None:
         for record, outcome in outcomes(self._project, index, self._target, self._notices):
             if isinstance(outcome, LeftOut):
+                leave_out(outcome)
                 tally.leave_out(record, outcome)
             else:
-                write(outcome)
-                tally.row(record)
+                rows = outcome if isinstance(outcome, list) else [outcome]
+                for row in rows:
+                    write(row)
+                tally.row(record, len(rows))
             self._progress(1)

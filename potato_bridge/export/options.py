@@ -45,6 +45,8 @@ class ExportOptions:
         dialect: None: `potato` where the output is named `*.json` or `*.jsonl`, else `native`.
         scheme: Name of the scheme to export; None: the first one that the target can use.
         observations: Whether step texts have what was observed after the step.
+        root: Folder of the repository in the paths of the agent's files, where these are absolute; `github` and `sarif`
+            name files from there.
         ledger: A file that gets one JSON line for each record left out; a data set folder has its own besides.
         shard_bytes: Size at which a Parquet shard ends.
     """
@@ -54,15 +56,17 @@ class ExportOptions:
     neutral: Neutral = Neutral.FALSE
     unrated: Unrated = Unrated.CUT
     observations: bool = False
+    root: str | None = None
     ledger: Path | None = None
     shard_bytes: int = SHARD_BYTES
 
 
 @dataclass(slots=True)
 class ExportReport:
-    """What an export did. `records_in` is always `rows` and all counts in `reasons` together.
+    """What an export did. `records_in` is always `records_out` and all counts in `reasons` together.
 
     Attributes:
+        records_out: How many records gave rows: one each, but for targets with a row per comment.
         out: The file or folder, as the caller named it.
         files: The files written, the ledgers among them.
         reasons: Reason code to number of records left out; sorted by code.
@@ -75,6 +79,7 @@ class ExportReport:
     dialect: Dialect
     out: Path
     records_in: int = 0
+    records_out: int = 0
     rows: int = 0
     reasons: dict[str, int] = field(default_factory=dict)
     annotators: int = 0
@@ -89,6 +94,7 @@ class ExportReport:
             "dialect": str(self.dialect),
             "out": str(self.out),
             "records_in": self.records_in,
+            "records_out": self.records_out,
             "rows": self.rows,
             "reasons": self.reasons,
             "annotators": self.annotators,

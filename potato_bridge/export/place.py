@@ -16,6 +16,8 @@ from potato_bridge.files import lock
 
 CARD = "README.md"
 LEDGER = "ledger.jsonl"
+#: Of a folder of documents: which file is what.
+INDEX = "index.jsonl"
 
 #: In a staging folder; held for as long as its export runs.
 _LOCK = "lock"

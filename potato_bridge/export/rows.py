@@ -36,6 +36,14 @@ class Reason(StrEnum):
     STEP_COUNT_MISMATCH = "step-count-mismatch"
     UNRATED_STEP = "unrated-step"
     NO_RATED_STEPS = "no-rated-steps"
+    STEP_OUT_OF_RANGE = "step-out-of-range"
+    NO_SUCH_FIELD = "no-such-field"
+    ORIGINAL_CHANGED = "original-changed"
+    INVALID_JSON = "invalid-json"
+    UNEDITED = "unedited"
+    EDIT_NOT_IN_TEXT = "edit-not-in-text"
+    NO_COMPLETION = "no-completion"
+    NO_COMMENTS = "no-comments"
 
 
 _STATUS = {
@@ -47,10 +55,11 @@ _STATUS = {
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A record that gives no row, and why."""
+    """A record that gives no row, and why; `document` is what a documented file has of it nevertheless."""
 
     reason: Reason
     message: str
+    document: dict[str, Any] | None = None
 
 
 class Case:
@@ -96,7 +105,17 @@ class Case:
         return texts
 
 
-class Target(Protocol):
+class Outcome(Protocol):
+    """What becomes of a record; made for one export."""
+
+    def case(self, item: Item) -> Case:
+        """The item, with its texts as this target wants them."""
+
+    def row(self, case: Case | None, record: Record) -> Row | list[Row] | LeftOut:
+        """The row of one record, or its rows, or why there are none; no case: the item is not in the data files."""
+
+
+class Target(Outcome, Protocol):
     """What a target is: how a record becomes a row, and what its columns are. Made for one export.
 
     Attributes:
@@ -112,12 +131,6 @@ class Target(Protocol):
     tags: ClassVar[tuple[str, ...]]
     task_categories: ClassVar[tuple[str, ...]]
     scheme: str
-
-    def case(self, item: Item) -> Case:
-        """The item, with its texts as this target wants them."""
-
-    def row(self, case: Case | None, record: Record) -> Row | LeftOut:
-        """The row of one record, or why there is none; no case: the item is not in the data files."""
 
     def documented(self, row: Row) -> dict[str, Any]:
         """The row in the form that Potato's documentation shows."""
@@ -146,9 +159,9 @@ def answer(record: Record, scheme: str) -> Any | LeftOut:
 
 
 def outcomes(
-    project: Project, index: RecordIndex, target: Target, notices: Notices
-) -> Iterator[tuple[Record, Row | LeftOut]]:
-    """Each record of the file once, with its row or its reason.
+    project: Project, index: RecordIndex, target: Outcome, notices: Notices
+) -> Iterator[tuple[Record, Row | list[Row] | LeftOut]]:
+    """Each record of the file once, with its row, its rows (at least one) or its reason.
 
     Order: the items' and, within an item, that of the records file; then the records of unknown items.
     """
@@ -160,7 +173,7 @@ def outcomes(
         yield record, target.row(None, record)
 
 
-def _of_item(case: Case, records: list[Record], target: Target) -> Iterator[tuple[Record, Row | LeftOut]]:
+def _of_item(case: Case, records: list[Record], target: Outcome) -> Iterator[tuple[Record, Row | list[Row] | LeftOut]]:
     # Files put together by hand may hold an answer twice. The later line is what the annotator said last.
     last = {record.key: number for number, record in enumerate(records)}
     for number, record in enumerate(records):

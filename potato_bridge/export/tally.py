@@ -21,17 +21,19 @@ class Tally:
         self._ledgers = ledgers
         self.records_in = 0
         self.rows = 0
+        self.records_out = 0
         self.demo_rows = 0
         self.annotators: set[str] = set()
         self.reasons: Counter[str] = Counter()
         self.left_out: list[dict[str, Any]] = []
 
-    def row(self, record: Record) -> None:
-        """Counts a record that gave a row."""
+    def row(self, record: Record, rows: int = 1) -> None:
+        """Counts a record that gave a row, or several."""
         self.records_in += 1
-        self.rows += 1
+        self.records_out += 1
+        self.rows += rows
         self.annotators.add(record.annotator)
-        self.demo_rows += record.unknown.get("demo") is True
+        self.demo_rows += rows if record.unknown.get("demo") is True else 0
 
     def leave_out(self, record: Record, left_out: LeftOut) -> None:
         """Counts a record that gave none, and writes its line."""
@@ -61,13 +63,14 @@ class Tally:
             BridgeError: They do not: a defect of ours. Nothing may be published on such an export.
         """
         left_out = sum(self.reasons.values())
-        if not (records_in == self.records_in == rows + left_out and rows == self.rows):
+        if not (records_in == self.records_in == self.records_out + left_out and rows == self.rows):
             raise BridgeError(
                 f"the counts do not add up: {records_in} records, {self.records_in} seen, {rows} rows written of "
                 f"{self.rows}, {left_out} left out",
                 hint="This is a defect of potato-bridge; nothing was written. Please report it.",
             )
         report.records_in, report.rows, report.demo_rows = records_in, rows, self.demo_rows
+        report.records_out = self.records_out
         report.annotators = len(self.annotators)
         report.reasons = dict(sorted(self.reasons.items()))
         report.left_out = self.left_out

@@ -5,9 +5,15 @@ from difflib import get_close_matches
 from typing import TypeAlias
 
 from potato_bridge.errors import UsageError
+from potato_bridge.export.code_review import CodeReviews
+from potato_bridge.export.code_review_comments import CodeReviewComments
+from potato_bridge.export.documents import DocumentTarget
+from potato_bridge.export.github import Github
 from potato_bridge.export.options import ExportOptions
 from potato_bridge.export.prm import Prm
 from potato_bridge.export.rows import Target
+from potato_bridge.export.sarif import Sarif
+from potato_bridge.export.trajectory_correction import TrajectoryCorrection
 from potato_bridge.model import Project
 from potato_bridge.notices import Notices
 
@@ -16,12 +22,19 @@ Make: TypeAlias = Callable[[Project, ExportOptions, Notices], Target]
 #: Name to what makes the target for one export.
 TARGETS: dict[str, Make] = {
     "prm": Prm,
+    "code_review": CodeReviews,
+    "code_review_comments": CodeReviewComments,
+    "trajectory_correction": TrajectoryCorrection,
+}
+
+#: Those that write no data set but documents that other tools take.
+DOCUMENTS: dict[str, Callable[[Project, ExportOptions, Notices], DocumentTarget]] = {
+    "github": Github,
+    "sarif": Sarif,
 }
 
 #: Names that Potato's documentation or its trainers know, and that have no module here yet.
 NOT_YET = (
-    "code_review",
-    "code_review_comments",
     "coding_eval",
     "csv",
     "dpo",
@@ -31,7 +44,6 @@ NOT_YET = (
     "reward",
     "sft",
     "swebench",
-    "trajectory_correction",
 )
 
 
@@ -43,9 +55,9 @@ def find_target(name: str) -> Make:
     """
     if name in TARGETS:
         return TARGETS[name]
-    supported = f"Supported: {', '.join(TARGETS)}."
+    supported = f"Supported: {', '.join([*TARGETS, *DOCUMENTS])}."
     if name in NOT_YET:
         raise UsageError(f"export format {name} is not supported yet", hint=supported)
-    close = get_close_matches(name, [*TARGETS, *NOT_YET], n=1)
+    close = get_close_matches(name, [*TARGETS, *DOCUMENTS, *NOT_YET], n=1)
     meant = f" Did you mean {close[0]}?" if close else ""
     raise UsageError(f"unknown export format {name!r}", hint=f"{supported}{meant}")

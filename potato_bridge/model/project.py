@@ -5,7 +5,10 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 
+from potato_bridge.model.code_review import CodeReviewScheme
+from potato_bridge.model.general import General
 from potato_bridge.model.node import Node
+from potato_bridge.model.trajectory_scheme import TrajectoryEdit
 
 DataFormat: TypeAlias = Literal["json", "jsonl", "csv", "tsv", "parquet"]
 
@@ -141,7 +144,7 @@ class OtherScheme(Node, tag_field="annotation_type", tag="other"):
     line: int | None = None
 
 
-Scheme: TypeAlias = ProcessReward | OtherScheme
+Scheme: TypeAlias = ProcessReward | CodeReviewScheme | General | TrajectoryEdit | OtherScheme
 
 
 class PreAnnotation(Node):
@@ -188,12 +191,18 @@ class Project(Node):
         return next((field for field in self.fields if field.trace is not None), None)
 
     def steps_key(self) -> str | None:
-        """The item field that holds the steps: the scheme's `steps_key`, else the trace display's field."""
+        """The item field that holds the steps.
+
+        process_reward's `steps_key`, else the trace display's field, else that of trajectory_edit or code_review.
+        """
         scheme = self.process_reward()
         if scheme is not None and scheme.steps_key is not None:
             return scheme.steps_key
         field = self.trace_field()
-        return field.key if field else None
+        if field is not None:
+            return field.key
+        others = (s.steps_key for s in self.schemes if isinstance(s, TrajectoryEdit | CodeReviewScheme))
+        return next((key for key in others if key is not None), None)
 
 
 class Item(Node):

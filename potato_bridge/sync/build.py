@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from potato_bridge.converters.label_studio.interface import build_interface
-from potato_bridge.converters.label_studio.prelabels import add_predictions, prediction
+from potato_bridge.converters.label_studio.prefill import add_predictions
+from potato_bridge.converters.label_studio.prelabels import prediction
 from potato_bridge.converters.label_studio.tasks import build_task
 from potato_bridge.converters.potato.items import read_items
 from potato_bridge.converters.potato.prelabels import Prelabels

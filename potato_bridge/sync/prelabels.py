@@ -15,7 +15,8 @@ from typing import Any
 import msgspec
 
 from potato_bridge.converters.label_studio.fields import META
-from potato_bridge.converters.label_studio.prelabels import PREDICTIONS, PRELABELS_HASH, fingerprint
+from potato_bridge.converters.label_studio.prefill import PREDICTIONS, PRELABELS_HASH
+from potato_bridge.converters.label_studio.prelabels import fingerprint
 from potato_bridge.errors import OutcomeUnknownError, RemoteError
 from potato_bridge.notices import Notices
 from potato_bridge.remotes.base import RemoteProject, UnansweredError

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from potato_bridge.converters.label_studio.interface import Interface
-from potato_bridge.converters.label_studio.prelabels import PRELABELS_HASH
+from potato_bridge.converters.label_studio.prefill import PRELABELS_HASH
 from potato_bridge.errors import InputError, Problem
 from potato_bridge.model import Project
 from potato_bridge.notices import Notices

@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from potato_bridge.converters.label_studio.interface import Interface
+from potato_bridge.converters.label_studio.questions import hidden_data
 from potato_bridge.converters.label_studio.task_list import task_list_view
 from potato_bridge.errors import OutcomeUnknownError, RemoteError
 from potato_bridge.model import Project
@@ -94,7 +95,7 @@ def _create_project(project: Project, interface: Interface, remote: LabelStudio,
         "label_config": interface.label_config,
         _INSTRUCTION: interface.instruction,
         "show_instruction": bool(interface.instruction),
-        **({"model_version": model_version} if model_version else {}),
+        **({"show_collab_predictions": True, "model_version": model_version} if model_version else {}),
     }
     try:
         made = remote.create_project(fields)
@@ -108,5 +109,5 @@ def _create_project(project: Project, interface: Interface, remote: LabelStudio,
     # Without this view the list of tasks lays out the cards of all steps in its cells. It is a comfort: a server that
     # refuses it is still one to annotate on.
     with suppress(RemoteError):
-        remote.create_view(made.project_id, task_list_view())
+        remote.create_view(made.project_id, task_list_view(hides=hidden_data(project)))
     return made

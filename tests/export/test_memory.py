@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from tests.export.helpers import first_error, make_project, record, write_lines
+import pytest
+
+from potato_bridge.model import CodeReviewScheme, ProcessReward, Project
+from tests.export.helpers import first_error, open_project, record, write_lines
 
 #: Ten times the records may cost so much more: held as objects they would take well over 100 MB.
 ALLOWED_MB = 40
@@ -15,10 +20,10 @@ _EXPORT = """
 import re, resource, sys
 from pathlib import Path
 from potato_bridge.export.dataset import export
-from tests.export.helpers import open_project
+from tests.export.test_memory import TARGETS
 
 folder = Path(sys.argv[1])
-report = export(open_project(folder), folder / "records.jsonl", "prm", folder / "out")
+report = export(TARGETS[sys.argv[2]](folder), folder / "records.jsonl", sys.argv[2], folder / "out")
 status = Path("/proc/self/status")
 if status.exists():  # on Linux, ru_maxrss of a new process begins with what its parent had
     peak = int(re.search("VmHWM:\\s+([0-9]+)", status.read_text())[1]) / 1024
@@ -28,20 +33,46 @@ print(report.rows, peak)
 """
 
 
-def peak_mb(folder: Path, count: int) -> float:
+def _reviewed(folder: Path) -> Project:
+    return open_project(folder, [ProcessReward(name="rewards", steps_key="steps"), CodeReviewScheme(name="review")])
+
+
+#: Target to the project that it is measured with.
+TARGETS = {"prm": open_project, "code_review_comments": _reviewed, "github": _reviewed}
+
+
+def _items(target: str, count: int) -> Iterator[dict[str, Any]]:
+    for n in range(count):
+        steps: list[Any] = [f"{n} {k} " * 60 for k in range(5)]
+        if target != "prm":
+            content = "".join(f"line {k} of {n}\n" for k in range(40))
+            steps = [{"tool": "Write", "input": {"file_path": "a.py", "content": content}, "output": "ok"}]
+        yield {"id": f"t{n}", "task": f"Task {n}", "steps": steps}
+
+
+def _records(target: str, count: int) -> Iterator[dict[str, Any]]:
+    comment = {"category": "bug", "file": "a.py", "line": 7, "side": "RIGHT", "text": "No " * 50}
+    review = {"verdict": "approve", "comments": [comment] * 3, "file_ratings": {}}
+    for n in range(count):
+        yield record(f"t{n}", "ann", first_error(2, 5) if target == "prm" else None) | (
+            {} if target == "prm" else {"annotations": {"review": review}}
+        )
+
+
+def peak_mb(folder: Path, target: str, count: int) -> float:
     folder.mkdir()
-    items = ({"id": f"t{n}", "task": f"Task {n}", "steps": [f"{n} {k} " * 60 for k in range(5)]} for n in range(count))
-    make_project(folder, items)
-    write_lines(folder / "records.jsonl", (record(f"t{n}", "ann", first_error(2, 5)) for n in range(count)))
-    command = [sys.executable, "-c", _EXPORT, str(folder)]
+    write_lines(folder / "items.jsonl", _items(target, count))
+    write_lines(folder / "records.jsonl", _records(target, count))
+    command = [sys.executable, "-c", _EXPORT, str(folder), target]
     root = Path(__file__).parents[2]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=root)
     rows, peak = done.stdout.split()
-    assert int(rows) == count
+    assert int(rows) == count * (3 if target == "code_review_comments" else 1)
     return float(peak)
 
 
-def test_memory_is_flat(tmp_path: Path) -> None:
-    few, many = peak_mb(tmp_path / "few", 2_000), peak_mb(tmp_path / "many", 20_000)
-    print(f"peak {few:.0f} MB for 2,000 records, {many:.0f} MB for 20,000")
+@pytest.mark.parametrize(("target", "count"), [("prm", 2_000), ("code_review_comments", 1_000), ("github", 500)])
+def test_memory_is_flat(target: str, count: int, tmp_path: Path) -> None:
+    few, many = peak_mb(tmp_path / "few", target, count), peak_mb(tmp_path / "many", target, 10 * count)
+    print(f"{target}: peak {few:.0f} MB for {count:,} records, {many:.0f} MB for {10 * count:,}")
     assert many - few < ALLOWED_MB

@@ -9,28 +9,31 @@ import pytest
 
 from potato_bridge.errors import UsageError
 from potato_bridge.export.prm import Prm
-from potato_bridge.export.targets import NOT_YET, TARGETS, find_target
+from potato_bridge.export.targets import DOCUMENTS, NOT_YET, TARGETS, find_target
+
+SUPPORTED = "Supported: prm, code_review, code_review_comments, trajectory_correction, github, sarif."
 
 
-def test_prm() -> None:
+def test_targets_are_found_by_their_names() -> None:
     assert find_target("prm") is Prm
-    assert {name: target.name for name, target in {"prm": Prm}.items()} == {name: name for name in TARGETS}
+    known = {**TARGETS, **DOCUMENTS}
+    assert {name: target.name for name, target in known.items()} == {name: name for name in known}  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("name", NOT_YET)
 def test_known_names_without_a_module(name: str) -> None:
     with pytest.raises(UsageError, match=f"{name} is not supported yet") as error:
         find_target(name)
-    assert error.value.hint == "Supported: prm."
+    assert error.value.hint == SUPPORTED
 
 
 def test_unknown_names() -> None:
     with pytest.raises(UsageError, match="unknown export format 'swe-bench'") as error:
         find_target("swe-bench")
-    assert error.value.hint == "Supported: prm. Did you mean swebench?"
+    assert error.value.hint == f"{SUPPORTED} Did you mean swebench?"
     with pytest.raises(UsageError) as error:
         find_target("nothing like it")
-    assert error.value.hint == "Supported: prm."
+    assert error.value.hint == SUPPORTED
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from potato_bridge.converters.label_studio.prelabels import add_predictions, prediction
+from potato_bridge.converters.label_studio.prefill import add_predictions
+from potato_bridge.converters.label_studio.prelabels import prediction
 from potato_bridge.errors import OutcomeUnknownError
 from potato_bridge.model import Prelabel
 from potato_bridge.model.process_reward import FirstError

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from potato_bridge.converters.label_studio.prelabels import add_predictions, became_of, fingerprint, prediction
+from potato_bridge.converters.label_studio.prefill import add_predictions
+from potato_bridge.converters.label_studio.prelabels import became_of, fingerprint, prediction
 from potato_bridge.converters.label_studio.results import read_answer
 from potato_bridge.converters.label_studio.tasks import build_task
 from potato_bridge.converters.potato.prelabel_values import read_value

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from potato_bridge.converters.potato.schemes import READERS
 from potato_bridge.converters.potato.vocabulary import SCHEME_TYPES
 from potato_bridge.model.project import (
     FirstErrorOptions,
@@ -477,7 +478,7 @@ def test_keys_that_are_not_used(tmp_path: Path) -> None:
 # --- other schemes ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", sorted(SCHEME_TYPES - {"process_reward"}))
+@pytest.mark.parametrize("kind", sorted(SCHEME_TYPES - READERS.keys()))
 def test_every_other_type_is_kept_and_reported(kind: str, tmp_path: Path) -> None:
     project, notices = read(
         tmp_path,
@@ -511,7 +512,7 @@ def test_yaml_1_1_words_are_text_where_text_is_meant(tmp_path: Path) -> None:
     project, _ = read(
         tmp_path,
         HEAD.replace("Review", "on").replace("id_key: id", "id_key: no")
-        + "annotation_schemes: [{annotation_type: radio, name: yes, labels: {yes: 1, no: 2, 3: x}}]\n",
+        + "annotation_schemes: [{annotation_type: vas, name: yes, labels: {yes: 1, no: 2, 3: x}}]\n",
     )
     assert (project.name, project.id_key, project.schemes[0].name) == ("on", "no", "yes")
     scheme = project.schemes[0]

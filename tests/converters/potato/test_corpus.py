@@ -24,7 +24,7 @@ STUDIES = {
     "prm_per_step_inline": (3, (5, 4)),
     "prm_per_step_neutral": (3, (5, 4)),
     "span": (3, (0, 0)),
-    "trajectory_edit": (None, (0, 0)),
+    "trajectory_edit": (None, (3, 3)),
     "writeback_combined": (3, (3, 2)),
 }
 
@@ -35,7 +35,7 @@ def test_a_real_project_reads_and_writes_back(study: str) -> None:
     notices = Notices()
     project = read_project(CORPUS / study / "config.yaml", notices)
     # Nothing in a real config is unknown.
-    assert {notice.code for notice in notices} <= {"scheme-not-supported", "deprecated-key"}
+    assert {notice.code for notice in notices} <= {"scheme-not-supported", "deprecated-key", "no-key"}
     items = list(read_items(project, notices))
     assert count is None or len(items) == count
     traces = [to_trace(item, project, notices) for item in items]

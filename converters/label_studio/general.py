@@ -1,0 +1,259 @@
+"""The general types: a question made of the controls of its form."""
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from markupsafe import Markup, escape
+
+from potato_bridge.converters.label_studio import fields, general_edit, templates
+from potato_bridge.converters.label_studio.answers import Answer
+from potato_bridge.converters.label_studio.clip import clip
+from potato_bridge.converters.label_studio.general_forms import FORMS, Form, wrong_sum
+from potato_bridge.converters.label_studio.general_parts import (
+    RANKED,
+    BadResultError,
+    Part,
+    check_options,
+    item_id,
+    read_part,
+    stored,
+    write_part,
+)
+from potato_bridge.converters.label_studio.general_spans import read_spans, span_data, span_parts, write_spans
+from potato_bridge.converters.label_studio.question import Entries, Must, Question, Subject, Task
+from potato_bridge.converters.label_studio.text import storable
+from potato_bridge.errors import InputError
+from potato_bridge.model.general import Condition, General
+
+#: Types whose texts are marked.
+SPANS: Final = frozenset(("span",))
+_TEMPLATE: Final = "general.xml.j2"
+
+
+def form_of(scheme: General) -> Form | None:
+    """The form of its type; None: it marks spans."""
+    return FORMS.get(scheme.type)
+
+
+def parts_of(scheme: General) -> list[Part]:
+    """Its controls."""
+    form = form_of(scheme)
+    return form.parts(scheme) if form else span_parts(scheme)
+
+
+def _control_of(condition: Condition) -> str:
+    return fields.control_name(General(name=condition.scheme, type=condition.type))
+
+
+def _variables(scheme: General) -> dict[str, Any]:
+    parts = parts_of(scheme)
+    for part in parts:
+        check_options(scheme, part)
+    first = zlib.crc32(fields.control_name(scheme).encode())
+    return {
+        "type": scheme.type,
+        "parts": parts,
+        "stored": stored,
+        "card": True,
+        "description": scheme.description or scheme.name,
+        "pair": _shown(scheme) if scheme.type == "pairwise" and not scheme.shown_above else "",
+        "list": f"{fields.control_name(scheme)}_list" if scheme.type == "ranking" else "",
+        "ranked": RANKED,
+        "no_key": lambda number: fields.no_key(first + number),
+        "conditions": [
+            {
+                "when": "choice-unselected" if condition.negated else "choice-selected",
+                "control": _control_of(condition),
+                "chosen": ",".join(stored(value) for value in condition.values),
+            }
+            for condition in scheme.conditions
+        ],
+    }
+
+
+def _shown(scheme: General) -> str:
+    """Key of the data that holds the two texts of a comparison."""
+    return f"{fields.control_name(scheme)}_html"
+
+
+def _notices(scheme: General) -> dict[str, tuple[bool, str]]:
+    several = scheme.type in SPANS and len(scheme.fields) > 1
+    return {
+        "not-enforced": (
+            scheme.required and (scheme.type == "ranking" or several),
+            f"{scheme.name}: Label Studio submits without an answer to it, although it is required; such an answer has "
+            "the flag missing-required",
+        ),
+        "sum-not-enforced": (
+            scheme.total is not None,
+            f"{scheme.name}: Label Studio does not check that the numbers sum to {scheme.total or 0:g}; an answer "
+            "whose numbers do not has the flag wrong-sum",
+        ),
+    }
+
+
+def _instruction(scheme: General) -> list[str]:
+    lines = []
+    if scheme.type in SPANS:
+        lines.append("Click a label, then mark a part of the text with the mouse. A click on a mark selects it.")
+    if scheme.type == "ranking":
+        lines.append("Drag each label into the column “Ranked”, the best to the top.")
+    if scheme.total is not None:
+        lines.append(f"The numbers must sum to {scheme.total:g}.")
+    keys = [(option.key, option.shown) for option in scheme.options if option.key]
+    if keys:
+        shown = ", ".join(f"<kbd>{_html(key)}</kbd> {_html(text)}" for key, text in keys)
+        lines.append(f"Keys: {shown}.")
+    return lines
+
+
+def _musts(scheme: General) -> list[Must]:
+    return [
+        Must(
+            part.control,
+            {"toName": (part.to, "results point to it")},
+            kind=part.tag,
+            required=None if part.kind == "ranker" else part.required,
+        )
+        for part in parts_of(scheme)
+    ]
+
+
+def _data(scheme: General, subject: Subject) -> dict[str, Any]:
+    if scheme.type in SPANS:
+        return span_data(scheme, subject)
+    if scheme.type == "pairwise" and not scheme.shown_above:
+        return {_shown(scheme): _pair(scheme, subject)}
+    if scheme.type == general_edit.TYPE:
+        return general_edit.data(scheme, subject)
+    if scheme.type == "ranking":
+        control = fields.control_name(scheme)
+        items = [{"id": item_id(option), "title": storable(option.shown)} for option in scheme.options]
+        return {f"{control}_list": items}
+    return {}
+
+
+def _pair(scheme: General, subject: Subject) -> str:
+    value = subject.item.data.get(scheme.field)
+    texts = value if isinstance(value, list) and len(value) >= 2 else []
+    if not texts:
+        message = f"the item has no list of two texts in the field {scheme.field!r}: there is nothing to compare"
+        subject.notices.add("no-pair", message, subject.where)
+    sides = [
+        (option.shown, clip(text if isinstance(text, str) else json.dumps(text, ensure_ascii=False, indent=2), None))
+        for option, text in zip(scheme.options, texts, strict=False)
+    ]
+    macros: Any = templates.general()
+    return storable(str(macros.pair(sides)))
+
+
+def _subject(scheme: General) -> list[str]:
+    if scheme.type == "pairwise" and not scheme.shown_above:
+        return [_shown(scheme)]
+    if scheme.type == general_edit.TYPE:
+        return [general_edit.source_key(scheme)]
+    return [part.to for part in span_parts(scheme)] if scheme.type in SPANS else []
+
+
+def _subject_and_list(scheme: General) -> list[str]:
+    listed = [f"{fields.control_name(scheme)}_list"] if scheme.type == "ranking" else []
+    return [*_subject(scheme), *listed]
+
+
+def _owns(scheme: General, control: str) -> bool:
+    return any(part.control == control for part in parts_of(scheme))
+
+
+def _read(scheme: General, task: Task, entries: Entries, answer: Answer, complete: bool) -> None:
+    found: dict[str, Entries] = {}
+    for entry in entries:
+        found.setdefault(str(entry["from_name"]), []).append(entry)
+    before, form = len(answer.flags), form_of(scheme)
+    value: Any
+    if form is None:
+        value = read_spans(scheme, task.data, found, answer) or None
+        missing = value is None
+    else:
+        values: dict[str, Any] = {}
+        for part in form.parts(scheme):
+            if part.control not in found:
+                continue
+            try:
+                one = read_part(part, found[part.control])
+            except BadResultError as error:
+                answer.controls[part.control] = found[part.control]
+                answer.flag(error.code, f"{part.title}: {error}" if part.title else str(error), scheme)
+                continue
+            if one is not None:
+                values[part.key] = one
+        if wrong := wrong_sum(scheme, values):
+            answer.flag("wrong-sum", wrong, scheme)
+        value = form.join(scheme, values)
+        if scheme.type == general_edit.TYPE and value is not None:
+            value = general_edit.to_value(scheme, task.data, value)
+        missing = any(part.required and part.key not in values for part in form.parts(scheme))
+    if value is not None:
+        answer.annotations[scheme.name] = value
+    if complete and scheme.required and missing and len(answer.flags) == before and is_shown(scheme, answer):
+        answer.flag("missing-required", "the required answer is missing", scheme)
+
+
+def is_shown(scheme: General, answer: Answer) -> bool:
+    """Whether a question was shown, as far as the answers that were read before tell."""
+    for condition in scheme.conditions:
+        given = answer.annotations.get(condition.scheme)
+        if isinstance(given, Mapping):
+            # A comparison, or options with a text beside them.
+            given = next((given[key] for key in ("selection", "option", "options") if key in given), None)
+        chosen = {str(one) for one in (given if isinstance(given, list) else [given]) if one is not None}
+        holds = bool(chosen & set(condition.values)) if condition.values else bool(chosen)
+        if holds == condition.negated:
+            return False
+    return True
+
+
+def _write(scheme: General, data: Mapping[str, Any], value: Any) -> Entries:
+    form = form_of(scheme)
+    if form is None:
+        return write_spans(scheme, data, value)
+    if scheme.type == general_edit.TYPE:
+        value = general_edit.to_text(scheme, data, value)
+    values = form.split(scheme, value)
+    parts = {part.key: part for part in form.parts(scheme)}
+    unknown = values.keys() - parts.keys()
+    if unknown:
+        raise InputError(f"{scheme.name} has no {', '.join(sorted(map(str, unknown)))}")
+    return [write_part(parts[key], one) for key, one in values.items()]
+
+
+def _html(text: str) -> Markup:
+    return escape(storable(text))
+
+
+_QUESTION: Final = Question[General](
+    template=_TEMPLATE,
+    description="",
+    variables=_variables,
+    notices=_notices,
+    instruction=_instruction,
+    musts=_musts,
+    data=_data,
+    subject=_subject,
+    hides=_subject_and_list,
+    owns=_owns,
+    read=_read,
+    write=_write,
+)
+
+#: Its box has the text when it is opened.
+_TEXT_EDIT: Final = replace(_QUESTION, prefill=general_edit.prefill)
+
+
+def question_of(scheme: General) -> Question[General] | None:
+    """Its question; None: its type has no controls."""
+    if scheme.type == general_edit.TYPE:
+        return _TEXT_EDIT
+    return _QUESTION if scheme.type in FORMS or scheme.type in SPANS else None
