@@ -81,6 +81,25 @@ def test_a_round(label_studio: Server, folder: Path, tmp_path: Path) -> None:
     assert (report.rows, report.reasons) == (1, {"unedited": 1})
 
 
+def test_boxes_have_the_texts_of_an_item_that_changed(label_studio: Server, folder: Path) -> None:
+    project = read_project(folder / "config.yaml", Notices())
+    interface = build_interface(project, Notices())
+    remote = LabelStudio(label_studio.url, label_studio.api_key)
+    traces = folder / "data" / "traces.json"
+    with Ledger.beside(project.config) as ledger:
+        tasks = lambda notices: label_studio_tasks(project, notices)  # noqa: E731
+        pushed = push(project, tasks, interface, remote, ledger, notices=Notices())
+        traces.write_text(traces.read_text().replace("queyr=", "qeury="))
+        changed = push(project, tasks, interface, remote, ledger, notices=Notices())
+        assert (changed.updated, changed.prelabels) == (1, 1)
+        assert not push(project, tasks, interface, remote, ledger, notices=Notices()).plan.changes
+    remote.close()
+    listing = label_studio.http.get(f"/api/tasks/?project={pushed.project_id}&fields=all").json()["tasks"]
+    [task] = [task["id"] for task in listing if "qeury=" in json.dumps(task["data"])]
+    [prediction] = label_studio.http.get(f"/api/tasks/{task}/").json()["predictions"]
+    assert "qeury=" in json.dumps(prediction["result"])
+
+
 def test_the_example_has_the_documented_scheme() -> None:
     [scheme] = yaml.safe_load((EXAMPLE / "config.yaml").read_text())["annotation_schemes"]
     assert scheme == {

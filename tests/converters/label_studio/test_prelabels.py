@@ -21,11 +21,12 @@ from potato_bridge.converters.label_studio.tasks import build_task
 from potato_bridge.converters.potato.prelabel_values import read_value
 from potato_bridge.converters.potato.step_lists import StepList
 from potato_bridge.errors import InputError
-from potato_bridge.model import Prelabel, Project
+from potato_bridge.model import Prelabel, ProcessReward, Project
 from potato_bridge.notices import Notices
 from tests.converters.label_studio import samples
 from tests.converters.label_studio.test_per_step import answers, documented
 from tests.converters.label_studio.test_per_step import task as paged_task
+from tests.converters.label_studio.test_trajectory_edit import STEPS, make, task_of
 from tests.strategies import DETERMINISTIC
 
 FIRST, EACH = samples.project(), documented()
@@ -211,3 +212,27 @@ def test_a_first_error_comes_back_as_it_was(total, data) -> None:
     answer = read_answer(FIRST, task, {"result": shown["result"]})
     assert answer.annotations == {NAME: read}
     assert read["first_error_step"] == step
+
+
+def test_boxes_are_filled_beside_a_prelabel_and_are_none() -> None:
+    """Annotators start from one prediction of a task: it holds the pre-label, and the texts of the boxes."""
+    project, _ = make()
+    project.schemes.append(ProcessReward(name=NAME, steps_key="steps"))
+    task = task_of(project, STEPS)
+    [boxes] = task["predictions"]
+    steps = len(STEPS)
+    value = {"mode": "first_error", "first_error_step": 1, "total_steps": steps, "labels": [1, *[-1] * (steps - 1)]}
+    made = prediction(project, prelabel(value, model_version="m"), task)
+    texts = [{key: entry[key] for key in ("from_name", "value")} for entry in boxes["result"]]
+    assert [{key: entry[key] for key in ("from_name", "value")} for entry in made["result"][1:]] == texts
+    annotation = {
+        "result": [{**entry, "origin": "prediction"} for entry in made["result"]],
+        "prediction": {"id": 1, **made},
+        "parent_prediction": 1,
+    }
+    answer = read_answer(project, task, annotation)
+    assert set(answer.annotations) == {"fix", NAME}
+    assert became_of(project, task, annotation, answer, None) == ({NAME: "kept"}, "m")
+    # Boxes alone are nobody's pre-label.
+    annotation["prediction"] = {"id": 1, **boxes}
+    assert became_of(project, task, annotation, answer, None) == ({}, None)
