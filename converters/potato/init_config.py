@@ -89,13 +89,13 @@ def check_scheme(scheme: str) -> None:
     """Refuses what `init` cannot write.
 
     Raises:
-        UsageError: The type is unknown, or has no interface yet.
+        UsageError: The type is unknown, or not one that it writes.
     """
     if scheme in SCHEMES:
         return
     written = f"init writes: {', '.join(SCHEMES)}."
     if scheme in SCHEME_TYPES:
-        raise UsageError(f"the scheme {scheme} cannot be annotated through potato-bridge yet", hint=written)
+        raise UsageError(f"init does not write a scheme of type {scheme}", hint=written)
     raise UsageError(f"there is no scheme {scheme!r}", hint=did_you_mean(scheme, SCHEMES) or written)
 
 

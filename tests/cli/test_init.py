@@ -370,7 +370,7 @@ def test_another_encoding(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("scheme", "words"),
     [
-        ("code_review", "the scheme code_review cannot be annotated through potato-bridge yet"),
+        ("code_review", "init does not write a scheme of type code_review"),
         ("proces_reward", "Did you mean 'process_reward'?"),
         ("nonsense", "init writes: process_reward."),
     ],

@@ -28,14 +28,14 @@ diff --git a/src/parser.py b/src/parser.py
 -    return head
 +    if tokens and a < b <b>&amp;</b>:
 +        return tokens[0]
- 
+~
 +
      x = 1
 @@ -90,3 +91,2 @@
  last
 -gone
  end
-"""
+""".replace("~", " ")
 TESTS = """\
 diff --git a/tests/test_parser.py b/tests/test_parser.py
 new file mode 100644

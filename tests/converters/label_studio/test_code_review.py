@@ -14,7 +14,7 @@ from potato_bridge.converters.label_studio.interface import build_interface
 from potato_bridge.converters.label_studio.results import read_answer, write_results
 from potato_bridge.converters.label_studio.tasks import build_task
 from potato_bridge.errors import InputError
-from potato_bridge.model import Record, Trace
+from potato_bridge.model import CodeReviewScheme, ProcessReward, Record, Trace
 from potato_bridge.model.code_review import CommentCategory, parse_code_review
 from potato_bridge.notices import Notices
 from tests.converters.label_studio import reviews, samples
@@ -512,6 +512,17 @@ def test_any_words_can_be_categories_and_verdicts():
     labels = {label.attrib["value"] for label in found["review_category"]}
     assert {entry["value"]["hypertextlabels"][0] for entry in results if "hypertextlabels" in entry["value"]} <= labels
     assert read(results, task, made).annotations["review"] == value
+
+
+def test_keys_of_steps_are_theirs():
+    """Keys 1 to 9 choose steps where the page asks for the first wrong one."""
+    made = reviews.project()
+    made.schemes.insert(0, ProcessReward(name="reward"))
+    made.schemes.append(CodeReviewScheme(name="second", comment_categories=reviews.categories("bug")))
+    found = controls(made)
+    labels = [*found["review_category"], *found["second_category"]]
+    assert {len(label.attrib["hotkey"]) for label in labels} == {1}
+    assert not {label.attrib["hotkey"] for label in labels} & set("123456789abcdefghijklmnopqrstuvwxyz")
 
 
 def test_what_label_studio_cannot_do_is_told():
