@@ -2,12 +2,10 @@
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from potato_bridge.export.code_review_case import ReviewCase, Reviews, documented_comment
-from potato_bridge.export.options import ExportOptions
-from potato_bridge.export.rows import Case, LeftOut, Row
-from potato_bridge.model import Item, Project, Record
-from potato_bridge.model.code_review import Comment
-from potato_bridge.notices import Notices
+from potato_bridge.export.code_review_case import ReviewCase, ReviewTarget, documented_comment
+from potato_bridge.export.rows import Row, place_of
+from potato_bridge.model import Record
+from potato_bridge.model.code_review import CodeReview, Comment
 
 if TYPE_CHECKING:
     import pyarrow
@@ -15,37 +13,19 @@ if TYPE_CHECKING:
 _COMMENT = tuple(name for name in Comment.__struct_fields__ if name != "unknown")
 
 
-class CodeReviews:
-    """Rows of `code_review` answers, one for each.
-
-    Raises:
-        InputError: The project has no code_review scheme.
-        UsageError: The scheme asked for is not among its code_review schemes.
-    """
+class CodeReviews(ReviewTarget):
+    """Rows of `code_review` answers, one for each."""
 
     name: ClassVar[str] = "code_review"
     documented_file: ClassVar[str] = "code_reviews.jsonl"
     tags: ClassVar[tuple[str, ...]] = ("code-review",)
     task_categories: ClassVar[tuple[str, ...]] = ("text-generation",)
 
-    def __init__(self, project: Project, options: ExportOptions, notices: Notices) -> None:
-        self._reviews = Reviews(project, options, notices, self.name)
-        self.scheme = self._reviews.scheme.name
-
-    def case(self, item: Item) -> ReviewCase:
-        """The item with its change."""
-        return self._reviews.case(item)
-
-    def row(self, case: Case | None, record: Record) -> Row | LeftOut:
-        """The row of one record, or why there is none; no case: the item is not in the data files."""
-        found = self._reviews.read(case, record)
-        if isinstance(found, LeftOut):
-            return found
-        of, review = found
+    def _row(self, case: ReviewCase, review: CodeReview, record: Record) -> Row:
         self._reviews.tell_unknown(review, record)
         return {
-            "prompt": of.prompt,
-            "patch": of.patch,
+            "prompt": case.prompt,
+            "patch": case.patch,
             "verdict": review.verdict,
             "comments": [{name: getattr(comment, name) for name in _COMMENT} for comment in review.comments],
             "file_ratings": [
@@ -57,7 +37,7 @@ class CodeReviews:
             "id": record.id,
             "annotator": record.annotator,
             "scheme": self.scheme,
-            **self._reviews.where(record),
+            **place_of(record),
         }
 
     def documented(self, row: Row) -> dict[str, Any]:

@@ -1,14 +1,16 @@
 """What all exports of code reviews share: the scheme, the review of a record, the change that it is about."""
 
+from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from potato_bridge.converters.diffs.of_trace import diff_of_trace
 from potato_bridge.converters.diffs.write import write_diff
-from potato_bridge.errors import InputError, UsageError
+from potato_bridge.errors import InputError
 from potato_bridge.export.code_review_places import Change
 from potato_bridge.export.options import ExportOptions
-from potato_bridge.export.rows import Case, LeftOut, Reason, answer
+from potato_bridge.export.rows import Case, LeftOut, Reason, Row, answer
+from potato_bridge.export.schemes import choose_scheme
 from potato_bridge.model import CodeReviewScheme, General, Item, Project, Record
 from potato_bridge.model.code_review import CodeReview, parse_code_review
 from potato_bridge.model.diff import Diff
@@ -51,7 +53,7 @@ class Reviews:
     def __init__(self, project: Project, options: ExportOptions, notices: Notices, name: str) -> None:
         self._project = project
         self._notices = notices
-        self.scheme = _choose(project, options, notices, name)
+        self.scheme = choose_scheme(project, CodeReviewScheme, options.scheme, name, notices)
         self._has_summary = any(
             isinstance(scheme, General) and scheme.name == SUMMARY and scheme.type == "text"
             for scheme in project.schemes
@@ -86,11 +88,34 @@ class Reviews:
             message = "a review or a comment has fields that this version does not know: the rows do not have them"
             self._notices.add("unknown-fields", message, f"item {record.id}", count)
 
-    def where(self, record: Record) -> dict[str, str | None]:
-        """The columns that say where an answer can be found again."""
-        source = record.source
-        ids = ("backend", "project", "task", "annotation")
-        return {name: _id(getattr(source, name)) if source else None for name in ids}
+
+class ReviewTarget(ABC):
+    """What the targets of code reviews share.
+
+    Raises:
+        InputError: The project has no code_review scheme.
+        UsageError: The scheme asked for is not among its code_review schemes.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, project: Project, options: ExportOptions, notices: Notices) -> None:
+        self._notices = notices
+        self._root = options.root
+        self._reviews = Reviews(project, options, notices, self.name)
+        self.scheme = self._reviews.scheme.name
+
+    def case(self, item: Item) -> ReviewCase:
+        """The item with its change."""
+        return self._reviews.case(item)
+
+    def row(self, case: Case | None, record: Record) -> Row | list[Row] | LeftOut:
+        """What becomes of one record, or why nothing does; no case: the item is not in the data files."""
+        found = self._reviews.read(case, record)
+        return found if isinstance(found, LeftOut) else self._row(*found, record)
+
+    @abstractmethod
+    def _row(self, case: ReviewCase, review: CodeReview, record: Record) -> Row | list[Row] | LeftOut: ...
 
 
 def documented_comment(comment: Any) -> dict[str, Any]:
@@ -98,22 +123,3 @@ def documented_comment(comment: Any) -> dict[str, Any]:
     fields = {name: getattr(comment, name) for name in comment.__struct_fields__ if name != "unknown"}
     always = ("category", "file", "line", "text")
     return {name: value for name, value in fields.items() if name in always or value not in (None, False)}
-
-
-def _id(value: int | str | None) -> str | None:
-    return None if value is None else str(value)
-
-
-def _choose(project: Project, options: ExportOptions, notices: Notices, target: str) -> CodeReviewScheme:
-    schemes = [scheme for scheme in project.schemes if isinstance(scheme, CodeReviewScheme)]
-    names = ", ".join(scheme.name for scheme in schemes)
-    if not schemes:
-        raise InputError(f"{project.config} has no scheme of type code_review: there is nothing for {target} to export")
-    if options.scheme is None:
-        if len(schemes) > 1:
-            notices.add("several-schemes", f"{names}: only {schemes[0].name} is exported", str(project.config))
-        return schemes[0]
-    for scheme in schemes:
-        if scheme.name == options.scheme:
-            return scheme
-    raise UsageError(f"no code_review scheme is named {options.scheme!r}", hint=f"There is: {names}.")

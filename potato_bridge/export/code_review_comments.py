@@ -5,12 +5,11 @@ For models that write comments (hunk → text) and for those that find the place
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from potato_bridge.export.code_review_case import ReviewCase, Reviews
+from potato_bridge.export.code_review_case import ReviewCase, ReviewTarget
 from potato_bridge.export.code_review_places import Place
-from potato_bridge.export.options import ExportOptions
-from potato_bridge.export.rows import Case, LeftOut, Reason, Row
-from potato_bridge.model import Item, Project, Record
-from potato_bridge.notices import Notices
+from potato_bridge.export.rows import LeftOut, Reason, Row, place_of
+from potato_bridge.model import Record
+from potato_bridge.model.code_review import CodeReview
 
 if TYPE_CHECKING:
     import pyarrow
@@ -25,46 +24,27 @@ _LACKS = {
 _DOCUMENTED = ("side", "start_line", "start_side", "severity", "suggestion")
 
 
-class CodeReviewComments:
-    """Rows of the comments of `code_review` answers.
-
-    Raises:
-        InputError: The project has no code_review scheme.
-        UsageError: The scheme asked for is not among its code_review schemes.
-    """
+class CodeReviewComments(ReviewTarget):
+    """Rows of the comments of `code_review` answers."""
 
     name: ClassVar[str] = "code_review_comments"
     documented_file: ClassVar[str] = "code_review_comments.jsonl"
     tags: ClassVar[tuple[str, ...]] = ("code-review", "code-review-comments")
     task_categories: ClassVar[tuple[str, ...]] = ("text-generation",)
 
-    def __init__(self, project: Project, options: ExportOptions, notices: Notices) -> None:
-        self._notices = notices
-        self._reviews = Reviews(project, options, notices, self.name)
-        self.scheme = self._reviews.scheme.name
-
-    def case(self, item: Item) -> ReviewCase:
-        """The item with its change."""
-        return self._reviews.case(item)
-
-    def row(self, case: Case | None, record: Record) -> list[Row] | LeftOut:
-        """The rows of one record, or why there are none; no case: the item is not in the data files."""
-        found = self._reviews.read(case, record)
-        if isinstance(found, LeftOut):
-            return found
-        of, review = found
+    def _row(self, case: ReviewCase, review: CodeReview, record: Record) -> list[Row] | LeftOut:
         self._reviews.tell_unknown(review, record)
         if not review.comments:
             return LeftOut(Reason.NO_COMMENTS, "the review has no comments")
         rows = []
         for number, comment in enumerate(review.comments):
-            spot = of.change.place(comment)
+            spot = case.change.place(comment)
             if spot.place is not Place.LINE:
                 message = f"{_LACKS[spot.place]}: its row has no hunk"
                 self._notices.add("comment-without-hunk", message, f"item {record.id}")
             rows.append(
                 {
-                    "prompt": of.prompt,
+                    "prompt": case.prompt,
                     "hunk": spot.hunk,
                     "lines": spot.lines(comment),
                     "text": comment.text,
@@ -83,7 +63,7 @@ class CodeReviewComments:
                     "scheme": self.scheme,
                     "number": number,
                     "verdict": review.verdict,
-                    **self._reviews.where(record),
+                    **place_of(record),
                 }
             )
         return rows

@@ -7,15 +7,13 @@ import re
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from potato_bridge.export.code_review_case import ReviewCase, Reviews
+from potato_bridge.export.code_review_case import ReviewCase, ReviewTarget
 from potato_bridge.export.code_review_places import Change, FileRows, Place, Spot
 from potato_bridge.export.github_markdown import code, escaped, fenced, opens_block, quoted, without_open_comment
-from potato_bridge.export.options import ExportOptions
 from potato_bridge.export.paths import relative_path
-from potato_bridge.export.rows import Case, LeftOut, Row
-from potato_bridge.model import Item, Project, Record
+from potato_bridge.export.rows import Row
+from potato_bridge.model import Record
 from potato_bridge.model.code_review import CodeReview, Comment
-from potato_bridge.notices import Notices
 
 #: Verdict to event; every other verdict is a COMMENT that names it. Capitals, spaces and hyphens do not matter.
 EVENTS = {
@@ -49,38 +47,18 @@ _MESSAGES = {
 }
 
 
-class Github:
-    """Documents `{"instance_id", "annotator", "annotation", "review", "in_body"}`; `review` is what GitHub takes.
-
-    Raises:
-        InputError: The project has no code_review scheme.
-        UsageError: The scheme asked for is not among its code_review schemes.
-    """
+class Github(ReviewTarget):
+    """Documents `{"instance_id", "annotator", "annotation", "review", "in_body"}`; `review` is what GitHub takes."""
 
     name: ClassVar[str] = "github"
 
-    def __init__(self, project: Project, options: ExportOptions, notices: Notices) -> None:
-        self._notices = notices
-        self._root = options.root
-        self._reviews = Reviews(project, options, notices, self.name)
-        self.scheme = self._reviews.scheme.name
-
-    def case(self, item: Item) -> ReviewCase:
-        """The item with its change."""
-        return self._reviews.case(item)
-
-    def row(self, case: Case | None, record: Record) -> Row | LeftOut:
-        """The document of one record, or why there is none; no case: the item is not in the data files."""
-        found = self._reviews.read(case, record)
-        if isinstance(found, LeftOut):
-            return found
-        of, review = found
+    def _row(self, case: ReviewCase, review: CodeReview, record: Record) -> Row:
         where = f"item {record.id}"
         inline: list[dict[str, Any]] = []
         rest: list[Comment] = []
         in_body = []
         for number, comment in enumerate(review.comments):
-            made = self._inline(of.change, comment, where)
+            made = self._inline(case.change, comment, where)
             if isinstance(made, dict):
                 inline.append(made)
             else:

@@ -7,9 +7,10 @@ without a word. The scores as rated stand beside them.
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from potato_bridge.errors import InputError, UsageError
+from potato_bridge.errors import InputError
 from potato_bridge.export.options import ExportOptions, Neutral, Unrated
-from potato_bridge.export.rows import Case, LeftOut, Reason, Row, answer
+from potato_bridge.export.rows import Case, LeftOut, Reason, Row, answer, place_of
+from potato_bridge.export.schemes import choose_scheme
 from potato_bridge.model import Item, ProcessReward, Project, Record
 from potato_bridge.model.process_reward import parse
 from potato_bridge.notices import Notices
@@ -38,7 +39,7 @@ class Prm:
         self._project = project
         self._options = options
         self._notices = notices
-        self._scheme = _choose(project, options, notices)
+        self._scheme = choose_scheme(project, ProcessReward, options.scheme, self.name, notices)
         self.scheme = self._scheme.name
 
     def case(self, item: Item) -> Case:
@@ -62,7 +63,6 @@ class Prm:
         if isinstance(kept, LeftOut):
             return kept
         labels = [score > 0 or (score == 0 and self._options.neutral is Neutral.TRUE) for score in kept.values()]
-        source = record.source
         return {
             "prompt": case.prompt,
             "completions": [case.texts[number] for number in kept],
@@ -74,10 +74,7 @@ class Prm:
             "first_error": labels.index(False) if False in labels else ALL_CORRECT,
             "scores": list(kept.values()),
             "step_ids": [case.steps[number].step_id for number in kept],
-            "backend": source.backend if source else None,
-            "project": _id(source.project) if source else None,
-            "task": _id(source.task) if source else None,
-            "annotation": _id(source.annotation) if source else None,
+            **place_of(record),
         }
 
     def _kept(self, case: Case, scores: list[float | None]) -> dict[int, float] | LeftOut:
@@ -187,22 +184,3 @@ class Prm:
             "Mode `per_step`: each step was rated by itself. A score above 0 is `true`, one below 0 is `false`.",
             f"{neutral} {unrated}",
         ]
-
-
-def _id(value: int | str | None) -> str | None:
-    return None if value is None else str(value)
-
-
-def _choose(project: Project, options: ExportOptions, notices: Notices) -> ProcessReward:
-    schemes = [scheme for scheme in project.schemes if isinstance(scheme, ProcessReward)]
-    names = ", ".join(scheme.name for scheme in schemes)
-    if not schemes:
-        raise InputError(f"{project.config} has no scheme of type process_reward: there is nothing for prm to export")
-    if options.scheme is None:
-        if len(schemes) > 1:
-            notices.add("several-schemes", f"{names}: only {schemes[0].name} is exported", str(project.config))
-        return schemes[0]
-    for scheme in schemes:
-        if scheme.name == options.scheme:
-            return scheme
-    raise UsageError(f"no process_reward scheme is named {options.scheme!r}", hint=f"There is: {names}.")

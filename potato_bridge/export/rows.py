@@ -158,6 +158,13 @@ def answer(record: Record, scheme: str) -> Any | LeftOut:
     return record.annotations[scheme]
 
 
+def place_of(record: Record) -> dict[str, str | None]:
+    """The columns `backend`, `project`, `task` and `annotation`: where the answer can be found again."""
+    ids = ("backend", "project", "task", "annotation")
+    found = {name: getattr(record.source, name) if record.source else None for name in ids}
+    return {name: None if value is None else str(value) for name, value in found.items()}
+
+
 def outcomes(
     project: Project, index: RecordIndex, target: Outcome, notices: Notices
 ) -> Iterator[tuple[Record, Row | list[Row] | LeftOut]]:

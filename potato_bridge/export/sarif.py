@@ -5,14 +5,12 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Final
 from urllib.parse import quote
 
-from potato_bridge.export.code_review_case import ReviewCase, Reviews
+from potato_bridge.export.code_review_case import ReviewCase, ReviewTarget
 from potato_bridge.export.code_review_places import Place, Spot
-from potato_bridge.export.options import ExportOptions
 from potato_bridge.export.paths import relative_path, uri
-from potato_bridge.export.rows import Case, LeftOut, Row
-from potato_bridge.model import Item, Project, Record, to_builtins
-from potato_bridge.model.code_review import Comment, CommentCategory
-from potato_bridge.notices import Notices
+from potato_bridge.export.rows import Row
+from potato_bridge.model import Record, to_builtins
+from potato_bridge.model.code_review import CodeReview, Comment, CommentCategory
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 VERSION: Final = "2.1.0"
@@ -30,32 +28,12 @@ _PRAISE: Final = ("praise",)
 _UTC: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", re.ASCII)
 
 
-class Sarif:
-    """Documents that are runs of a SARIF log.
-
-    Raises:
-        InputError: The project has no code_review scheme.
-        UsageError: The scheme asked for is not among its code_review schemes.
-    """
+class Sarif(ReviewTarget):
+    """Documents that are runs of a SARIF log."""
 
     name: ClassVar[str] = "sarif"
 
-    def __init__(self, project: Project, options: ExportOptions, notices: Notices) -> None:
-        self._notices = notices
-        self._root = options.root
-        self._reviews = Reviews(project, options, notices, self.name)
-        self.scheme = self._reviews.scheme.name
-
-    def case(self, item: Item) -> ReviewCase:
-        """The item with its change."""
-        return self._reviews.case(item)
-
-    def row(self, case: Case | None, record: Record) -> Row | LeftOut:
-        """The run of one record, or why there is none; no case: the item is not in the data files."""
-        found = self._reviews.read(case, record)
-        if isinstance(found, LeftOut):
-            return found
-        of, review = found
+    def _row(self, case: ReviewCase, review: CodeReview, record: Record) -> Row:
         rules = _rules(self._reviews.scheme.comment_categories, review.comments)
         ids = [rule["id"] for rule in rules]
         where = f"item {record.id}"
@@ -70,7 +48,7 @@ class Sarif:
             "automationDetails": {"id": "".join(f"{quote(part, safe='', errors='replace')}/" for part in names)},
             "invocations": [{"executionSuccessful": True, "account": record.annotator, **ended}],
             "columnKind": "unicodeCodePoints",
-            "results": [self._result(comment, of.change.place(comment), ids, where) for comment in review.comments],
+            "results": [self._result(comment, case.change.place(comment), ids, where) for comment in review.comments],
             "properties": {**properties, "verdict": review.verdict, **summary, "file_ratings": review.file_ratings},
         }
 

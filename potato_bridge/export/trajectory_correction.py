@@ -14,9 +14,10 @@ import msgspec
 
 from potato_bridge.converters.potato.text import step_text
 from potato_bridge.converters.potato.traces import to_trace
-from potato_bridge.errors import InputError, UsageError
+from potato_bridge.errors import InputError
 from potato_bridge.export.options import ExportOptions
-from potato_bridge.export.rows import Case, LeftOut, Reason, Row, answer
+from potato_bridge.export.rows import Case, LeftOut, Reason, Row, answer, place_of
+from potato_bridge.export.schemes import choose_scheme
 from potato_bridge.export.trajectory_apply import Corrected, apply
 from potato_bridge.export.trajectory_files import TrajectoryFiles
 from potato_bridge.model import Item, Project, Record
@@ -76,7 +77,7 @@ class TrajectoryCorrection:
     def __init__(self, project: Project, options: ExportOptions, notices: Notices) -> None:
         self._options = options
         self._notices = notices
-        self._scheme = _choose(project, options, notices)
+        self._scheme = choose_scheme(project, TrajectoryEdit, options.scheme, self.name, notices)
         self.scheme = self._scheme.name
         # The steps of this scheme, whatever the project shows otherwise.
         key = self._scheme.steps_key
@@ -113,7 +114,6 @@ class TrajectoryCorrection:
         if not chosen or not rejected:
             message = f"the {'corrected' if rejected else 'original'} trace has no text at all"
             return LeftOut(Reason.NO_COMPLETION, message, document)
-        source = record.source
         return {
             "prompt": [{"role": "user", "content": case.prompt}],
             "chosen": chosen,
@@ -127,10 +127,7 @@ class TrajectoryCorrection:
             # Steps have any fields, of any kind: as JSON they come back as they were.
             "original_trace": _json(document["original_trace"]),
             "corrected_trace": _json(document["corrected_trace"]),
-            "backend": source.backend if source else None,
-            "project": _id(source.project) if source else None,
-            "task": _id(source.task) if source else None,
-            "annotation": _id(source.annotation) if source else None,
+            **place_of(record),
         }
 
     @staticmethod
@@ -248,25 +245,3 @@ def _edit(edit: FinalEdit) -> dict[str, Any]:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _id(value: int | str | None) -> str | None:
-    return None if value is None else str(value)
-
-
-def _choose(project: Project, options: ExportOptions, notices: Notices) -> TrajectoryEdit:
-    schemes = [scheme for scheme in project.schemes if isinstance(scheme, TrajectoryEdit)]
-    names = ", ".join(scheme.name for scheme in schemes)
-    if not schemes:
-        raise InputError(
-            f"{project.config} has no scheme of type trajectory_edit: there is nothing for trajectory_correction to "
-            "export"
-        )
-    if options.scheme is None:
-        if len(schemes) > 1:
-            notices.add("several-schemes", f"{names}: only {schemes[0].name} is exported", str(project.config))
-        return schemes[0]
-    for scheme in schemes:
-        if scheme.name == options.scheme:
-            return scheme
-    raise UsageError(f"no trajectory_edit scheme is named {options.scheme!r}", hint=f"There is: {names}.")
