@@ -210,7 +210,7 @@ class _Reader:
             (entry["meta"] for entry in entries if isinstance(entry.get("meta"), Mapping)), {}
         )
         ours = meta.get(_META)
-        if place is None or not isinstance(ours, Mapping) or ours.get("at") != [value.get("start"), value.get("end")]:
+        if place is None or not isinstance(ours, Mapping) or not self._pages.same_rows(ours.get("at"), value):
             return place
         try:
             noted = {**ours["comment"], "category": "", "text": ""}

@@ -128,6 +128,14 @@ class Pages:
             rows[1] -= 1
         return _about(file, rows[0], rows[1])
 
+    def same_rows(self, at: Any, value: Mapping[str, Any]) -> bool:
+        """Whether two paths, of a start and an end, name the rows of a region.
+
+        Label Studio writes a path anew as it likes: the same row may be named by its number as well as by its text.
+        """
+        now = [self._place(value.get("start")), self._place(value.get("end"))]
+        return isinstance(at, list) and None not in now and [self._place(path) for path in at] == now
+
     def place(self, comment: Comment) -> tuple[int, int, int] | None:
         """Where a comment goes: file, first and last row, from 0; row -1 is the file's header.
 

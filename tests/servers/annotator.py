@@ -134,7 +134,9 @@ def open_task(page: Page, project: int, task: int) -> float:
         Seconds until the task is shown and can be worked on.
     """
     start = time.perf_counter()
-    page.goto(f"{page.server}/projects/{project}/data?task={task}")
+    # The view is drawn from the list's row and, when the whole task has come, once more: after that it asks for labels.
+    with page.expect_response(lambda answer: "/api/label_links" in answer.url, timeout=VIEW_MS):
+        page.goto(f"{page.server}/projects/{project}/data?task={task}")
     page.wait_for_function(VIEW_READY, arg=task, timeout=VIEW_MS)
     return time.perf_counter() - start
 

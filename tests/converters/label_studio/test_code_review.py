@@ -319,6 +319,20 @@ def test_regions_go_over_the_whole_line_in_utf16():
     assert (text["value"], text["id"]) == ({**where, "text": ["x"]}, label["id"])
 
 
+def test_a_path_that_label_studio_writes_anew_is_still_the_same_row():
+    """The page cannot say that a context line is meant on its old side: that is noted, until the region is moved."""
+    comment = {"category": "bug", "file": "src/parser.py", "line": 40, "text": "x", "side": "LEFT"}
+    value = {"verdict": None, "comments": [comment], "file_ratings": {}}
+    results = write_results(PROJECT, Record(id="x", annotator="a", annotations={"review": value}), TASK)
+    for entry in results:
+        entry["value"]["end"] = at(1, 3) + "/b[1]/text()[1]"
+    assert read(results).annotations == {"review": value}
+    for entry in results:
+        entry["value"]["start"] = entry["value"]["end"] = at(1, 8) + "/text()[1]"
+    [moved] = read(results).annotations["review"]["comments"]
+    assert (moved["line"], moved["side"]) == (43, "RIGHT")
+
+
 @pytest.mark.parametrize(
     "change",
     [
