@@ -50,6 +50,14 @@ FACTS: Final[dict[str, Facts]] = {
         "the scheme's name → JSON",
         "see [records](records.md)",
     ),
+    "trajectory_eval": Facts(
+        "a page for each step: Choices for correctness; where it is wrong a drop-down list of error types, Choices of "
+        "severities, and a TextArea",
+        '`{"steps": [{"step_index": 0, "correctness": "incorrect", "error_type": "tool", "error_subtype": "args", '
+        '"severity": "major", "rationale": "…"}], "score": 95, "score_complete": true}`: see [records](records.md)',
+        "the scheme's name → the same, as JSON, with an entry for each turn",
+        "no score on the page; turns of users, systems and tools are shown and not asked for",
+    ),
     "radio": Facts(
         "Choices, one of them; a TextArea beside them with `has_free_response`",
         '`"good"`; with a text `{"option": "good", "free_response": "…"}`, where `option` may be null',
@@ -87,7 +95,7 @@ FACTS: Final[dict[str, Facts]] = {
         "Labels over a Text for each field with `span_target`, else over the item's text",
         '`[{"start": 4, "end": 15, "label": "thing", "text": "…", "field": "text"}]`: code points, the end excluded',
         "with the spans of the item: `name`, `start`, `end`, `target_field`, `id`",
-        "no parts that are apart, no links to a knowledge base; required for several texts: checked after the answer; "
+        "no parts that are apart, no links to a knowledge base; required: checked after the answer; "
         "Potato leaves line breaks out of its count, and has none at the ends of a span",
     ),
     "pairwise": Facts(
@@ -131,6 +139,13 @@ FACTS: Final[dict[str, Facts]] = {
         '`{"edited_text": "…", "original_text": "…", "edit_distance_chars": 6, "edit_distance_words": 2}`',
         "the scheme's name → the same, as JSON",
         "no diff, no distance and no reset on the page; Submit without a change is an answer with the distance 0",
+    ),
+    "extractive_qa": Facts(
+        "the question; Labels over a Text with the passage, of which one part is marked; Choices: unanswerable",
+        '`{"answer_text": "…", "start": 4, "end": 15, "unanswerable": false}`: code points, the end excluded; '
+        "unanswerable: an empty text, -1 and -1",
+        "the scheme's name → the same, as JSON, in UTF-16 code units",
+        "required: checked after the answer; Potato takes white space off the ends",
     ),
     "hierarchical_multiselect": Facts(
         "Taxonomy",

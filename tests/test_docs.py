@@ -10,6 +10,8 @@ import typer
 
 from potato_bridge import __version__, errors
 from potato_bridge.cli.app import app
+from potato_bridge.converters.potato.schemes import READERS
+from potato_bridge.export.targets import DOCUMENTS, TARGETS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -84,11 +86,34 @@ def test_every_flag_is_documented() -> None:
     assert used - documented == set()
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))], ids=str)
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "examples" / "README.md", *sorted(DOCS.glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text()):
         if "://" not in target:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_readme_names_every_scheme_export_and_page() -> None:
+    text = (ROOT / "README.md").read_text()
+    about, _, pages = text.partition("## Documentation")
+    named = set(re.findall(r"`([a-z_]+)`", about.partition("## What it does today")[2]))
+    assert {*READERS, *TARGETS, *DOCUMENTS} - named == set()
+    assert {f"docs/{page.name}" for page in DOCS.glob("*.md")} - set(re.findall(r"\]\(([^)#]+)\)", pages)) == set()
+
+
+def test_pictures_are_those_that_a_browser_test_takes() -> None:
+    """None is left over, and none is shown that no test makes."""
+    taken = {
+        name
+        for path in ROOT.glob("tests/browser/*.py")
+        for name in re.findall(r'"([a-z-]+?)(?:\.png)?"', path.read_text())
+    }
+    shown = {Path(name).stem for page in PAGES for name in re.findall(r"\]\(([^)]+\.png)\)", page.read_text())}
+    there = {path.stem for path in (DOCS / "images").glob("*.png")}
+    assert shown == there and there - taken == set()
 
 
 def test_the_changelog_begins_with_this_version() -> None:

@@ -16,6 +16,7 @@ from potato_bridge.cli import settings
 from potato_bridge.converters.potato import code_review, display, process_reward, turns, vocabulary
 from potato_bridge.converters.potato.section import Section
 from potato_bridge.model.project import FirstErrorOptions, FirstErrorTexts, PerStepOptions, TraceDisplay
+from potato_bridge.model.trajectory_eval import TrajectoryEval
 from potato_bridge.model.trajectory_scheme import TrajectoryEdit
 from tests.converters.potato.helpers import read
 
@@ -113,6 +114,18 @@ annotation_schemes:
     require_reason_on_edit: true
     edit_final_answer: true
     final_answer_key: final
+  - annotation_type: trajectory_eval
+    name: judge
+    description: Judge
+    required: true
+    label_requirement: {required: true}
+    steps_key: turns
+    step_text_key: content
+    correctness_options: [correct, wrong]
+    error_types: [a, {name: b, label: c, subtypes: [d]}]
+    severities: [{name: bad, weight: -1}]
+    show_score: true
+    max_score: 10
 """
 
 
@@ -218,6 +231,15 @@ def test_the_defaults_of_trajectory_edits() -> None:
         assert f"| `{name}` | `{str(getattr(scheme, name)).replace('False', 'false')}` |" in text
     for name in ("show_diff", "show_edit_distance", "allow_reset"):
         assert getattr(scheme, name) and f"| `{name}` | `true` |" in text
+
+
+def test_the_defaults_of_trajectory_evaluations() -> None:
+    scheme, text = TrajectoryEval(name="x"), chapter("## Trajectory evaluations")
+    for name in ("steps_key", "step_text_key", "max_score", "show_score"):
+        assert f"| `{name}` | `{str(getattr(scheme, name)).replace('True', 'true')}` |" in text
+    options = ", ".join(f"`{option}`" for option in scheme.correctness_options)
+    severities = ", ".join(f"`{severity.name}` {severity.weight}" for severity in scheme.severities)
+    assert f"| {options} |" in text and f"| {severities} |" in text
 
 
 def test_default_keys_are_documented() -> None:

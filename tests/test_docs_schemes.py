@@ -29,6 +29,7 @@ MORE = [
     "confidence, scale_type: slider, min_value: 0, max_value: 1, step: 1, left_label: a, right_label: b",
     "confidence, scale_points: 4, labels: [a, b]",
     "span, labels: [a], target_field: text, bad_text_label: {label_content: x}",
+    "extractive_qa, question_field: q, passage_field: p, allow_unanswerable: false, highlight_color: red",
     "triage, accept_label: a, reject_label: b, skip_label: c, accept_key: a, reject_key: b, skip_key: c",
 ]
 

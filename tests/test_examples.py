@@ -23,6 +23,14 @@ def test_an_example_builds_its_interface_and_tasks(config: Path) -> None:
     assert {"unknown-key", "unused-key"} & {notice.code for notice in notices} == set()
 
 
+def test_every_folder_is_listed_with_its_command() -> None:
+    text = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    folders = {path.name for path in EXAMPLES.iterdir() if path.is_dir()}
+    assert {name for name in folders if f"[`{name}`]" not in text} == set()
+    commands = {f"`potato-bridge push {config.relative_to(EXAMPLES.parent).as_posix()}`" for config in CONFIGS}
+    assert {command for command in commands if command not in text} == set()
+
+
 def test_the_first_error_scheme_is_the_documented_one() -> None:
     scheme = yaml.safe_load((EXAMPLES / "first_error" / "config.yaml").read_text())["annotation_schemes"]
     assert scheme == [

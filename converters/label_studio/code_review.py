@@ -21,8 +21,6 @@ from potato_bridge.model.code_review import CodeReviewScheme
 
 #: Files of a change that can be rated on a page which opens in a few seconds.
 MANY_FILES: Final = 100
-#: The index flag of the Repeater.
-_INDEX: Final = "{{idx}}"
 #: As many categories have a key.
 _KEYS: Final = "123456789"
 #: The known categories have these colours, others the colours that are left, in their order.
@@ -61,6 +59,7 @@ def _variables(scheme: CodeReviewScheme) -> dict[str, Any]:
         "severities": _choices(scheme.severity_levels),
         "verdicts": _choices(scheme.verdict_options),
         "dimensions": _choices(scheme.file_rating_dimensions),
+        "data": {part: fields.data_key(scheme, part) for part in (answers.DIFF, answers.FILES)},
         "suggestions": scheme.allow_suggestions,
         "summary": scheme.allow_summary,
         "no_key": fields.no_key,
@@ -72,7 +71,7 @@ def _choices(words: list[str]) -> list[dict[str, str]]:
 
 
 def _musts(scheme: CodeReviewScheme) -> list[Must]:
-    diff = {"toName": (answers.name(scheme, answers.DIFF), "comments are regions of the change")}
+    diff = {"toName": (fields.data_key(scheme, answers.DIFF), "comments are regions of the change")}
     region = {**diff, "perRegion": ("true", "each comment has its own")}
     musts = [
         Must(answers.name(scheme, answers.CATEGORY), diff, kind="HyperTextLabels"),
@@ -84,7 +83,7 @@ def _musts(scheme: CodeReviewScheme) -> list[Must]:
     if scheme.allow_suggestions:
         musts.append(Must(answers.name(scheme, answers.SUGGESTION), region, kind="TextArea"))
     for dimension in scheme.file_rating_dimensions:
-        part = f"{answers.RATING}_{answers.token(dimension)}_{_INDEX}"
+        part = f"{answers.RATING}_{answers.token(dimension)}_{fields.INDEX}"
         rating = {**TO_TASK, "maxRating": ("5", "ratings go from 1 to 5")}
         musts.append(Must(answers.name(scheme, part), rating, kind="Rating"))
     if scheme.allow_summary:
@@ -158,9 +157,9 @@ def _data(scheme: CodeReviewScheme, subject: Subject) -> dict[str, Any]:
         if entry[0]:
             seen.setdefault(entry[0], file)
     return {
-        answers.name(scheme, answers.DIFF): storable(str(macros.change(view, control, answers.GUARD))),
-        answers.name(scheme, answers.FILES): [{"html": _one_line(macros.rated(file))} for file in seen.values()],
-        answers.name(scheme, answers.INDEX): view.index,
+        fields.data_key(scheme, answers.DIFF): storable(str(macros.change(view, control, answers.GUARD))),
+        fields.data_key(scheme, answers.FILES): [{"html": _one_line(macros.rated(file))} for file in seen.values()],
+        fields.data_key(scheme, answers.INDEX): view.index,
     }
 
 
@@ -192,7 +191,7 @@ def _tell(view: ChangeView, subject: Subject) -> None:
 
 
 def _about(scheme: CodeReviewScheme, data: Mapping[str, Any]) -> Any:
-    return data.get(answers.name(scheme, answers.INDEX))
+    return data.get(fields.data_key(scheme, answers.INDEX))
 
 
 def _html(text: str) -> Markup:
@@ -207,12 +206,12 @@ QUESTION: Final = Question[CodeReviewScheme](
     notices=_notices,
     instruction=_instruction,
     musts=_musts,
-    repeats=lambda scheme: (answers.name(scheme, answers.FILES),) if scheme.file_rating_dimensions else (),
+    repeats=lambda scheme: (fields.data_key(scheme, answers.FILES),) if scheme.file_rating_dimensions else (),
     data=_data,
     # A page that looks otherwise is still about the same lines.
-    subject=lambda scheme: (answers.name(scheme, answers.INDEX),),
+    subject=lambda scheme: (fields.data_key(scheme, answers.INDEX),),
     about=_about,
-    hides=lambda scheme: [answers.name(scheme, key) for key in (answers.DIFF, answers.FILES, answers.INDEX)],
+    hides=lambda scheme: [fields.data_key(scheme, key) for key in (answers.DIFF, answers.FILES, answers.INDEX)],
     owns=answers.owns,
     read=answers.read,
     write=answers.write,

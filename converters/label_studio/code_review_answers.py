@@ -54,7 +54,7 @@ def label(category: str) -> str:
 
 
 def name(scheme: CodeReviewScheme, part: str) -> str:
-    """The name of a control, or of a key of the data."""
+    """The name of a control."""
     return f"{fields.control_name(scheme)}_{part}"
 
 
@@ -76,7 +76,7 @@ def _rating(scheme: CodeReviewScheme, control: str) -> tuple[str, int] | None:
 
 def read(scheme: CodeReviewScheme, task: Task, entries: Entries, answer: Answer, complete: bool) -> None:
     """See `Question.read`."""
-    now = Pages(task.data.get(name(scheme, INDEX)))
+    now = Pages(task.data.get(fields.data_key(scheme, INDEX)))
     about = task.revision.get("about") if task.revision is not None else None
     then = Pages(about.get(scheme.name)) if isinstance(about, Mapping) and scheme.name in about else None
     reader = _Reader(scheme, then or now, answer)
@@ -256,8 +256,8 @@ class _Writer:
 
     def __init__(self, scheme: CodeReviewScheme, data: Mapping[str, Any]) -> None:
         self._scheme = scheme
-        self._pages = Pages(data.get(name(scheme, INDEX)))
-        page = data.get(name(scheme, DIFF))
+        self._pages = Pages(data.get(fields.data_key(scheme, INDEX)))
+        page = data.get(fields.data_key(scheme, DIFF))
         self._rows = _Rows()
         self._rows.feed(page if isinstance(page, str) else "")
         self._categories = {category.name for category in scheme.comment_categories}
@@ -287,7 +287,7 @@ class _Writer:
                     {
                         "id": f"{fields.control_name(self._scheme)}-{number}",
                         "from_name": name(self._scheme, part),
-                        "to_name": name(self._scheme, DIFF),
+                        "to_name": fields.data_key(self._scheme, DIFF),
                         "type": kind,
                         "value": {**where, key: values},
                     }

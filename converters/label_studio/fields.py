@@ -25,10 +25,14 @@ TRACE_HTML: Final = "trace_html"
 OPTIONS: Final = "step_options"
 PAGES: Final = "step_pages"
 
+#: What a Repeater puts the number of an entry in place of.
+INDEX: Final = "{{idx}}"
 #: Name of the object tag that every answer of ours points to.
 TASK_OBJECT: Final = "task"
 #: Names that a control cannot have: they are object tags or data keys, and JSON_MIN exports would mix them up.
-RESERVED: Final = frozenset({TASK_TEXT, TASK_HTML, FILES_HTML, TRACE_HTML, OPTIONS, MARKER, META, "files", "trace"})
+RESERVED: Final = frozenset(
+    {TASK_TEXT, TASK_HTML, FILES_HTML, TRACE_HTML, OPTIONS, PAGES, MARKER, META, "files", "trace"}
+)
 
 #: Values of the options.
 ALL_CORRECT: Final = "all_correct"
@@ -76,3 +80,8 @@ def control_name(scheme: Scheme) -> str:
     if slug in RESERVED:
         return f"{slug}_answer"
     return slug if _CONTROL_NAME.fullmatch(slug) else f"s_{slug}"
+
+
+def data_key(scheme: Scheme, part: str) -> str:
+    """The key of a part of the task's data. Label Studio reads no hyphen in the name of a variable."""
+    return f"{control_name(scheme).replace('-', '__')}_{part}"

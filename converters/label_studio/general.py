@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from markupsafe import Markup, escape
 
-from potato_bridge.converters.label_studio import fields, general_edit, templates
+from potato_bridge.converters.label_studio import fields, general_edit, general_qa, templates
 from potato_bridge.converters.label_studio.answers import Answer
 from potato_bridge.converters.label_studio.clip import clip
-from potato_bridge.converters.label_studio.general_forms import FORMS, Form, wrong_sum
+from potato_bridge.converters.label_studio.general_forms import FORMS, LIST, Form, wrong_sum
 from potato_bridge.converters.label_studio.general_parts import (
     RANKED,
     BadResultError,
@@ -40,6 +40,8 @@ def form_of(scheme: General) -> Form | None:
 
 def parts_of(scheme: General) -> list[Part]:
     """Its controls."""
+    if scheme.type == general_qa.TYPE:
+        return general_qa.parts(scheme)
     form = form_of(scheme)
     return form.parts(scheme) if form else span_parts(scheme)
 
@@ -59,8 +61,8 @@ def _variables(scheme: General) -> dict[str, Any]:
         "stored": stored,
         "card": True,
         "description": scheme.description or scheme.name,
-        "pair": _shown(scheme) if scheme.type == "pairwise" and not scheme.shown_above else "",
-        "list": f"{fields.control_name(scheme)}_list" if scheme.type == "ranking" else "",
+        "pair": _shown(scheme) if _shows(scheme) else "",
+        "list": fields.data_key(scheme, LIST) if scheme.type == "ranking" else "",
         "ranked": RANKED,
         "no_key": lambda number: fields.no_key(first + number),
         "conditions": [
@@ -74,16 +76,21 @@ def _variables(scheme: General) -> dict[str, Any]:
     }
 
 
+def _shows(scheme: General) -> bool:
+    return scheme.type == general_qa.TYPE or (scheme.type == "pairwise" and not scheme.shown_above)
+
+
 def _shown(scheme: General) -> str:
-    """Key of the data that holds the two texts of a comparison."""
-    return f"{fields.control_name(scheme)}_html"
+    """Key of the data that holds the two texts of a comparison, or the question about a passage."""
+    return fields.data_key(scheme, "html")
 
 
 def _notices(scheme: General) -> dict[str, tuple[bool, str]]:
-    several = scheme.type in SPANS and len(scheme.fields) > 1
+    # Of Ranker and Labels it does not look at `required`.
+    unasked = scheme.type in ("ranking", general_qa.TYPE, *SPANS)
     return {
         "not-enforced": (
-            scheme.required and (scheme.type == "ranking" or several),
+            scheme.required and unasked,
             f"{scheme.name}: Label Studio submits without an answer to it, although it is required; such an answer has "
             "the flag missing-required",
         ),
@@ -97,6 +104,8 @@ def _notices(scheme: General) -> dict[str, tuple[bool, str]]:
 
 def _instruction(scheme: General) -> list[str]:
     lines = []
+    if scheme.type == general_qa.TYPE:
+        lines.append("Click “Answer”, then mark the part of the text that answers the question, with the mouse.")
     if scheme.type in SPANS:
         lines.append("Click a label, then mark a part of the text with the mouse. A click on a mark selects it.")
     if scheme.type == "ranking":
@@ -130,9 +139,8 @@ def _data(scheme: General, subject: Subject) -> dict[str, Any]:
     if scheme.type == general_edit.TYPE:
         return general_edit.data(scheme, subject)
     if scheme.type == "ranking":
-        control = fields.control_name(scheme)
         items = [{"id": item_id(option), "title": storable(option.shown)} for option in scheme.options]
-        return {f"{control}_list": items}
+        return {fields.data_key(scheme, LIST): items}
     return {}
 
 
@@ -159,7 +167,7 @@ def _subject(scheme: General) -> list[str]:
 
 
 def _subject_and_list(scheme: General) -> list[str]:
-    listed = [f"{fields.control_name(scheme)}_list"] if scheme.type == "ranking" else []
+    listed = [fields.data_key(scheme, LIST)] if scheme.type == "ranking" else []
     return [*_subject(scheme), *listed]
 
 
@@ -233,6 +241,14 @@ def _html(text: str) -> Markup:
     return escape(storable(text))
 
 
+def _read_qa(scheme: General, task: Task, entries: Entries, answer: Answer, complete: bool) -> None:
+    before = len(answer.flags)
+    general_qa.read(scheme, task, entries, answer)
+    missing = scheme.name not in answer.annotations and len(answer.flags) == before
+    if complete and scheme.required and missing and is_shown(scheme, answer):
+        answer.flag("missing-required", "the required answer is missing", scheme)
+
+
 _QUESTION: Final = Question[General](
     template=_TEMPLATE,
     description="",
@@ -248,6 +264,14 @@ _QUESTION: Final = Question[General](
     write=_write,
 )
 
+_QA: Final = replace(
+    _QUESTION,
+    data=general_qa.data,
+    subject=general_qa.subject_keys,
+    hides=general_qa.subject_keys,
+    read=_read_qa,
+    write=general_qa.write,
+)
 #: Its box has the text when it is opened.
 _TEXT_EDIT: Final = replace(_QUESTION, prefill=general_edit.prefill)
 
@@ -256,4 +280,6 @@ def question_of(scheme: General) -> Question[General] | None:
     """Its question; None: its type has no controls."""
     if scheme.type == general_edit.TYPE:
         return _TEXT_EDIT
+    if scheme.type == general_qa.TYPE:
+        return _QA
     return _QUESTION if scheme.type in FORMS or scheme.type in SPANS else None

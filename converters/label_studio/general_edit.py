@@ -16,7 +16,7 @@ _KEYS: Final = ("edited_text", "original_text", "edit_distance_chars", "edit_dis
 
 def source_key(scheme: General) -> str:
     """Key of the task data with the text."""
-    return f"{fields.control_name(scheme)}_source"
+    return fields.data_key(scheme, "source")
 
 
 def data(scheme: General, subject: Subject) -> dict[str, str]:

@@ -12,6 +12,8 @@ from potato_bridge.model.general import General, Option
 #: Keys of the one control of a plain type, and of the text beside options.
 ONE: Final = ""
 FREE: Final = "free_response"
+#: Of a ranking: part of the key of the data with its items.
+LIST: Final = "list"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +138,7 @@ def _pairwise(scheme: General) -> list[Part]:
 
 
 def _ranking(scheme: General) -> list[Part]:
-    control = fields.control_name(scheme)
-    return [Part(**_base(scheme), kind="ranker", options=scheme.options, to=f"{control}_list")]
+    return [Part(**_base(scheme), kind="ranker", options=scheme.options, to=fields.data_key(scheme, LIST))]
 
 
 def _hierarchical(scheme: General) -> list[Part]:

@@ -33,7 +33,7 @@ def span_parts(scheme: General) -> list[Part]:
                 # One of several texts is enough, which Label Studio cannot ask for.
                 required=scheme.required and len(keys) == 1,
                 message=f"“{scheme.description or scheme.name}” has no answer yet: mark a part of the text.",
-                to=f"{control}_text{suffix}",
+                to=fields.data_key(scheme, f"text{suffix}"),
             )
         )
     return found

@@ -1,5 +1,6 @@
 """Project → interface: the label config, the instructions, and what Label Studio's free edition cannot do of it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -7,7 +8,7 @@ from typing import Any, TypeAlias
 from markupsafe import Markup, escape
 
 from potato_bridge.converters.label_studio import fields, templates, validate
-from potato_bridge.converters.label_studio.question import Question
+from potato_bridge.converters.label_studio.question import Must, Question
 from potato_bridge.converters.label_studio.questions import asked
 from potato_bridge.converters.label_studio.text import storable
 from potato_bridge.model import CodeReviewScheme, ProcessReward, Project
@@ -51,18 +52,25 @@ def build_interface(project: Project, notices: Notices, template: Path | None = 
     schemes = asked(project)
     _notices(project, schemes, notices)
     questions = [_variables(scheme, question) for scheme, question in schemes]
+    musts = [must for scheme, question in schemes for must in question.musts(scheme)]
     variables = {
         "questions": questions,
         "q": questions[0],
         "display": trace_display(project),
         "shows_files": shows_files(project),
         "shows_trace": shows_trace(project, schemes),
+        "patterns": _patterns(musts),
     }
     rendered = templates.render_label_config(templates.PAGE, template, variables)
-    musts = [must for scheme, question in schemes for must in question.musts(scheme)]
     validate.check(rendered, musts, [key for scheme, question in schemes for key in question.repeats(scheme)])
     instruction = "".join(_instruction(scheme, question) for scheme, question in schemes)
     return Interface(storable(rendered.text), instruction, musts[0].name)
+
+
+def _patterns(musts: Iterable[Must]) -> list[str]:
+    # Of text boxes the server does not ask whether they are there.
+    repeated = (must.name for must in musts if fields.INDEX in must.name and must.kind != "TextArea")
+    return [name.replace(fields.INDEX, "[0-9]+") for name in repeated]
 
 
 def _variables(scheme: Scheme, question: Question[Any]) -> dict[str, Any]:

@@ -27,8 +27,6 @@ from potato_bridge.model.project import StepLabel
 #: Steps of a task with which its page opens in well under ten seconds, also on a busy machine.
 MANY_STEPS: Final = 300
 
-#: The index flag of the Repeater.
-_INDEX: Final = "{{idx}}"
 _NUMBER: Final = re.compile(r"(0|[1-9][0-9]{0,8})", re.ASCII)
 # What can stand in whenChoiceValue, in a name attribute and in CSS as it is.
 _TOKEN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", re.ASCII)
@@ -104,14 +102,14 @@ def _musts(scheme: ProcessReward) -> list[Must]:
     single = {**target, "choice": ("single-radio", "a step has one label")}
     required = _all_required(scheme)
     musts = [
-        Must(_control(scheme, _LABEL, _INDEX), single, required=required),
+        Must(_control(scheme, _LABEL, fields.INDEX), single, required=required),
         Must(_numbering(scheme), target),
         Must(_spare(scheme), target),
     ]
     if _asked(scheme):
-        musts.append(Must(_control(scheme, _ERROR, _INDEX), target))
+        musts.append(Must(_control(scheme, _ERROR, fields.INDEX), target))
     if scheme.per_step.allow_notes:
-        musts.append(Must(_control(scheme, _NOTES, _INDEX), target, kind="TextArea"))
+        musts.append(Must(_control(scheme, _NOTES, fields.INDEX), target, kind="TextArea"))
     return musts
 
 
@@ -305,7 +303,7 @@ class _Reader:
 def _write(scheme: ProcessReward, data: Mapping[str, Any], value: Any) -> Entries:
     parsed = parse_per_step(value)
     check_total(value, _total(data))
-    results = [_entry(_numbering(scheme), "choices", "0")]
+    results = _preset(scheme)
     for step, score in enumerate(parsed.labels):
         detail = parsed.step_details.get(step, StepDetail())
         label = _label_of(scheme, step, score, detail)
@@ -318,6 +316,10 @@ def _write(scheme: ProcessReward, data: Mapping[str, Any], value: Any) -> Entrie
         if detail.notes:
             results.append(_entry(_control(scheme, _NOTES, step + 1), "text", storable(detail.notes)))
     return results
+
+
+def _preset(scheme: ProcessReward) -> Entries:
+    return [_entry(_numbering(scheme), "choices", "0")]
 
 
 def _label_of(scheme: ProcessReward, step: int, score: float | None, detail: StepDetail) -> StepLabel | None:
@@ -372,4 +374,5 @@ QUESTION: Final = Question[ProcessReward](
     asks=_asks,
     read=_read,
     write=_write,
+    preset=_preset,
 )

@@ -19,38 +19,57 @@ MODEL_VERSION: Final = "potato-bridge"
 PREDICTIONS: Final = "predictions"
 #: Key of our part of a task's meta: the hash of its predictions, where it has any.
 PRELABELS_HASH: Final = "prelabels_hash"
+#: That hash begins with it where the predictions only fill boxes: then they are nobody's pre-label.
+ONLY_BOXES: Final = "boxes-"
 
 
 def filled(project: Project, data: Mapping[str, Any], without: Container[str] = ()) -> Entries:
-    """What stands in the boxes of a task when it is opened.
+    """What stands in the boxes of a task when it is opened, and what its page chooses by itself.
 
     Args:
         project: The project.
         data: The task's data.
         without: Names of schemes whose boxes somebody else fills.
     """
-    schemes = [(scheme, question) for scheme, question in asked(project) if scheme.name not in without]
-    return [entry for scheme, question in schemes for entry in question.prefill(scheme, data)]
+    entries: Entries = []
+    for scheme, question in asked(project):
+        if scheme.name not in without:
+            entries += [*question.prefill(scheme, data), *question.preset(scheme)]
+    return entries
 
 
-def predictions(project: Project, data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The predictions of a task; empty where nothing is filled in."""
-    result = filled(project, data)
-    return [identified({"model_version": MODEL_VERSION, "result": result})] if result else []
+def predictions(project: Project, data: Mapping[str, Any], version: str = MODEL_VERSION) -> list[dict[str, Any]]:
+    """The predictions of a task, by `version`; empty where nothing is filled in."""
+    if not any(question.prefill(scheme, data) for scheme, question in asked(project)):
+        return []
+    return [identified({"model_version": version, "result": filled(project, data)})]
 
 
 def identified(prediction: dict[str, Any]) -> dict[str, Any]:
-    """The prediction with ids of its entries that say that it is ours, and which it is."""
+    """The prediction with ids of its entries that say that it is ours, and which it is.
+
+    Entries that have an id are parts of one region where they have the same: they have one id afterwards, too.
+    """
     name = canonical_hash(prediction)[:16]
-    entries = [{"id": f"pb{name}n{number}", **entry} for number, entry in enumerate(prediction["result"])]
+    regions: dict[Any, int] = {}
+    entries = []
+    for number, entry in enumerate(prediction["result"]):
+        region = regions.setdefault(entry["id"], number) if "id" in entry else number
+        entries.append({**entry, "id": f"pb{name}n{region}"})
     return {**prediction, "result": entries}
 
 
-def add_predictions(task: dict[str, Any], predictions: Sequence[dict[str, Any]]) -> None:
+def add_predictions(task: dict[str, Any], predictions: Sequence[dict[str, Any]], *, only_boxes: bool = False) -> None:
     """Puts predictions into a task that was built, in place of its own; the hash of its data stays as it is."""
     if predictions:
         task[PREDICTIONS] = list(predictions)
-        task["meta"][fields.META][PRELABELS_HASH] = canonical_hash(task[PREDICTIONS])
+        mark = ONLY_BOXES if only_boxes else ""
+        task["meta"][fields.META][PRELABELS_HASH] = f"{mark}{canonical_hash(task[PREDICTIONS])}"
+
+
+def are_prelabels(prelabels_hash: str | None) -> bool:
+    """Whether predictions say what somebody thinks; those that only fill boxes do not."""
+    return prelabels_hash is not None and not prelabels_hash.startswith(ONLY_BOXES)
 
 
 def canonical_hash(value: Any) -> str:

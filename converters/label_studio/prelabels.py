@@ -84,6 +84,13 @@ def became_of(
     parent = annotation.get("parent_prediction")
     # The annotation has no copy of the pre-label of another model that it was begun from.
     beside = parent is not None and parent != shown.get("id")
+    origins: dict[str, list[str]] = {}
+    for scheme, question in asked(project):
+        named = [(str(entry.get("from_name")), str(entry.get("origin"))) for entry in entries]
+        own = [origin for name, origin in named if question.owns(scheme, name) and question.asks(scheme, name)]
+        origins[scheme.name] = own
+    # Where all of it was taken out, or the prediction was deleted since, one of the two still tells.
+    begun = parent is not None or any(origin.startswith("prediction") for found in origins.values() for origin in found)
     became: dict[str, Prelabelled] = {}
     for scheme, question in asked(project):
         if scheme.name not in suggested:
@@ -93,14 +100,11 @@ def became_of(
         ).get(scheme.name):
             # What anybody finds in its boxes is nobody's pre-label.
             continue
-        named = [(str(entry.get("from_name")), str(entry.get("origin"))) for entry in entries]
-        origins = [origin for name, origin in named if question.owns(scheme, name) and question.asks(scheme, name)]
-        if not any(origin.startswith("prediction") for origin in origins) and (origins or parent is None):
-            # Begun empty, beside the pre-label; or everything of it was taken out.
+        if not begun:
             became[scheme.name] = "manual"
         elif beside:
             # The marks are all there is.
-            became[scheme.name] = "kept" if set(origins) == {"prediction"} else "changed"
+            became[scheme.name] = "kept" if set(origins[scheme.name]) == {"prediction"} else "changed"
         else:
             same = answer.annotations.get(scheme.name) == suggested[scheme.name]
             became[scheme.name] = "kept" if same else "changed"

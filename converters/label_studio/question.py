@@ -100,6 +100,8 @@ class Question(Generic[S]):
         read: (scheme, task, entries of the scheme's controls, answer, whether it must be complete). Never raises.
         write: (scheme, data, canonical value) → result entries. Raises InputError.
         prefill: (scheme, data) → result entries that an annotator finds there and changes.
+        preset: Scheme → result entries that its part of the page makes by itself, but not where an annotation begins
+            with a prediction: that one has to have them.
     """
 
     template: str
@@ -120,6 +122,7 @@ class Question(Generic[S]):
     read: Callable[[S, Task, Entries, Answer, bool], None]
     write: Callable[[S, Mapping[str, Any], Any], Entries]
     prefill: Callable[[S, Mapping[str, Any]], Entries] = lambda *_: []
+    preset: Callable[[S], Entries] = lambda _: []
 
 
 #: What every control of ours points to, and why.

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -28,6 +28,9 @@ from potato_bridge.model.project import TraceDisplay
 from potato_bridge.model.trace import ImageBlock
 from potato_bridge.notices import Notices
 
+#: Hexadecimal digits of the hash of one part of what answers are about.
+_DIGITS: Final = 16
+
 
 def build_task(
     project: Project, item: Item, trace: Trace, notices: Notices, *, load_image: LoadImage | None = None
@@ -43,7 +46,7 @@ def build_task(
 
     Returns:
         `{"data": {…}, "meta": {"potato_bridge": {"id", "hash", "steps_hash", "total_steps", "schema"}}}`. The hashes
-        are SHA-256, in hexadecimal, as canonical JSON: of the data, and of the part of it that answers are about.
+        are SHA-256, in hexadecimal, as canonical JSON: of the data, and of the parts of it that answers are about.
         "about" holds, by scheme, what is needed to read an answer once that part has changed, where something is.
         Where boxes have text when they are opened, it is in "predictions", whose hash is "prelabels_hash".
 
@@ -83,14 +86,34 @@ def build_task(
     if about := {name: value for name, value in about.items() if value is not None}:
         meta["about"] = about
     task: dict[str, Any] = {"data": data, "meta": {fields.META: meta}}
-    prefill.add_predictions(task, prefill.predictions(project, data))
+    prefill.add_predictions(task, prefill.predictions(project, data), only_boxes=True)
     return task
 
 
 def steps_hash(project: Project, data: Mapping[str, Any]) -> str | None:
-    """The hash of what answers are about in a task's data; None where the data has not all of it."""
+    """What answers are about in a task's data: `key:hash` for each part, with spaces; None where a part is missing."""
     keys = [key for scheme, question in asked(project) for key in question.subject(scheme)]
-    return _hash([data[key] for key in keys]) if all(key in data for key in keys) else None
+    parts = [f"{key}:{_hash(data[key])[:_DIGITS]}" for key in dict.fromkeys(keys) if key in data]
+    return " ".join(parts) if len(parts) == len(set(keys)) else None
+
+
+def same_steps(one: str | None, other: str | None) -> bool:
+    """Whether answers to one state are about the other, too: a scheme that only one of them has changes nothing."""
+    if one is None or other is None:
+        return False
+    known, now = _parts(one), _parts(other)
+    return all(now.get(key, found) == found for key, found in known.items())
+
+
+def with_steps_of(old: str | None, new: str | None) -> str | None:
+    """The parts of a state, and those that only an earlier one had: its scheme may come back."""
+    if old is None or new is None:
+        return new
+    return " ".join(f"{key}:{found}" for key, found in (_parts(old) | _parts(new)).items())
+
+
+def _parts(noted: str) -> dict[str, str]:
+    return {key: found for key, _, found in (part.rpartition(":") for part in noted.split())}
 
 
 def _texts(project: Project, item: Item, display: TraceDisplay) -> tuple[str, list[tuple[str, Clip]]]:

@@ -22,7 +22,6 @@ from potato_bridge.converters.label_studio.trajectory_fields import (
     control,
     digest,
     from_data,
-    key,
     place_of,
 )
 from potato_bridge.errors import InputError
@@ -219,7 +218,7 @@ def _entries(
     scheme: TrajectoryEdit, data: Mapping[str, Any], texts: Mapping[Any, str], reasons: Mapping[Any, str]
 ) -> Entries:
     results, found = [], from_data(scheme, data)
-    mark = ON_PAGE if data.get(key(scheme, PAGED)) else ""
+    mark = ON_PAGE if data.get(fields.data_key(scheme, PAGED)) else ""
     count = sum(original.place is not None for original in found)
     for at, original in enumerate(found):
         name = control(scheme, EDIT, f"{mark}{at}") if original.place else control(scheme, FINAL, at - count)

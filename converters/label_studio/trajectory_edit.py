@@ -27,7 +27,6 @@ from potato_bridge.converters.label_studio.trajectory_fields import (
     SHOWN,
     Original,
     control,
-    key,
     originals,
     place_of,
     to_data,
@@ -42,12 +41,10 @@ ON_ONE_PAGE: Final = 40
 #: Fields to correct with which a task opens in well under ten seconds.
 MANY_FIELDS: Final = 200
 
-_INDEX: Final = "{{idx}}"
-
 
 def _variables(scheme: TrajectoryEdit) -> dict[str, Any]:
     return {
-        "data": {part: key(scheme, part) for part in (SHOWN, PAGED, FINAL, REST)},
+        "data": {part: fields.data_key(scheme, part) for part in (SHOWN, PAGED, FINAL, REST)},
         "on_page": ON_PAGE,
         "reasons": scheme.require_reason_on_edit,
         "final_answer": scheme.edit_final_answer,
@@ -58,12 +55,12 @@ def _musts(scheme: TrajectoryEdit) -> list[Must]:
     target = {"toName": (fields.TASK_OBJECT, "results point to it")}
     asked = (EDIT, REASON) if scheme.require_reason_on_edit else (EDIT,)
     musts = [
-        Must(control(scheme, part, f"{mark}{_INDEX}"), target, kind="TextArea")
+        Must(control(scheme, part, f"{mark}{fields.INDEX}"), target, kind="TextArea")
         for part in asked
         for mark in ("", ON_PAGE)
     ]
     if scheme.edit_final_answer:
-        musts.append(Must(control(scheme, FINAL, _INDEX), target, kind="TextArea"))
+        musts.append(Must(control(scheme, FINAL, fields.INDEX), target, kind="TextArea"))
     return musts
 
 
@@ -129,11 +126,11 @@ def _data(scheme: TrajectoryEdit, subject: Subject) -> dict[str, Any]:
         paged[-1]["after"], rest = rest, ""
     final = [{"original": _html(macros.original(o.text, o.is_json))} for o in found if o.place is None]
     return {
-        key(scheme, ORIGINALS): to_data(found),
-        key(scheme, SHOWN): shown,
-        key(scheme, PAGED): paged,
-        key(scheme, REST): rest,
-        key(scheme, FINAL): final,
+        fields.data_key(scheme, ORIGINALS): to_data(found),
+        fields.data_key(scheme, SHOWN): shown,
+        fields.data_key(scheme, PAGED): paged,
+        fields.data_key(scheme, REST): rest,
+        fields.data_key(scheme, FINAL): final,
     }
 
 
@@ -207,9 +204,9 @@ def _owns(scheme: TrajectoryEdit, name: str) -> bool:
 
 
 def _repeats(scheme: TrajectoryEdit) -> Iterator[str]:
-    yield from (key(scheme, SHOWN), key(scheme, PAGED))
+    yield from (fields.data_key(scheme, SHOWN), fields.data_key(scheme, PAGED))
     if scheme.edit_final_answer:
-        yield key(scheme, FINAL)
+        yield fields.data_key(scheme, FINAL)
 
 
 QUESTION: Final = Question[TrajectoryEdit](
@@ -222,9 +219,9 @@ QUESTION: Final = Question[TrajectoryEdit](
     musts=_musts,
     repeats=lambda scheme: tuple(_repeats(scheme)),
     data=_data,
-    subject=lambda scheme: (key(scheme, ORIGINALS),),
+    subject=lambda scheme: (fields.data_key(scheme, ORIGINALS),),
     about=about,
-    hides=lambda scheme: tuple(key(scheme, part) for part in (ORIGINALS, SHOWN, PAGED, REST, FINAL)),
+    hides=lambda scheme: tuple(fields.data_key(scheme, part) for part in (ORIGINALS, SHOWN, PAGED, REST, FINAL)),
     shows_trace=lambda _: True,
     owns=_owns,
     read=read,

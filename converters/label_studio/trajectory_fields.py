@@ -63,11 +63,6 @@ def place_of(scheme: TrajectoryEdit, name: str) -> tuple[str, int] | None:
     return part, int(match[1])
 
 
-def key(scheme: TrajectoryEdit, part: str) -> str:
-    """The key of a part of the task's data. Label Studio reads no hyphen in the name of a variable."""
-    return f"{fields.control_name(scheme).replace('-', '__')}_{part}"
-
-
 def originals(scheme: TrajectoryEdit, item: Mapping[str, Any]) -> Iterator[Original]:
     """The fields of an item that have an editor, the final answer last."""
     steps = item.get(scheme.steps_key)
@@ -93,7 +88,7 @@ def to_data(found: list[Original]) -> list[dict[str, Any]]:
 
 def from_data(scheme: TrajectoryEdit, data: Mapping[str, Any]) -> list[Original]:
     """The originals of a task; empty where it has none. Never raises: tasks can be changed on the server."""
-    entries = data.get(key(scheme, ORIGINALS))
+    entries = data.get(fields.data_key(scheme, ORIGINALS))
     found = []
     for entry in entries if isinstance(entries, list) else []:
         if not isinstance(entry, Mapping) or not isinstance(entry.get("text"), str):

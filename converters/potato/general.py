@@ -393,6 +393,15 @@ def _text_edit(section: Section, scheme: General) -> None:
     scheme.lines = 6
 
 
+def _extractive_qa(section: Section, scheme: General) -> None:
+    scheme.question = section.text("question_field", "question")
+    # Without it, Potato's page looks for this one, and takes the item's text where there is none.
+    scheme.field = section.text("passage_field", "passage", empty=True) or "passage"
+    scheme.options = [Option(value="answer", display="Answer", color=section.color("highlight_color", "#FFEB3B"))]
+    if section.flag("allow_unanswerable", True):
+        scheme.options.append(Option(value="unanswerable", display="Unanswerable"))
+
+
 #: Type → how its config is read.
 TYPES: Final[dict[str, _Type]] = {
     "radio": _Type(_radio, _OPTIONS_UNUSED),
@@ -426,5 +435,6 @@ TYPES: Final[dict[str, _Type]] = {
         _words("auto_select_children auto_select_parent max_selections tooltips"),
         _words("show_search show_codes taxonomy_preset taxonomy_file"),
     ),
+    "extractive_qa": _Type(_extractive_qa),
     "text_edit": _Type(_text_edit, silent=_words("show_diff show_edit_distance allow_reset")),
 }

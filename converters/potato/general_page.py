@@ -5,11 +5,14 @@ from typing import Any, Final
 
 from potato_bridge.converters.potato.section import Section, did_you_mean, show
 from potato_bridge.converters.potato.yaml_marks import KeyPath
+from potato_bridge.model.code_review import CodeReviewScheme
 from potato_bridge.model.general import Condition, General
 from potato_bridge.model.project import DisplayField, ProcessReward, Scheme
 
 #: Keys of a first-error question: the steps, and "all steps correct".
-_STEP_KEYS: Final = frozenset("123456789a")
+_STEP_KEYS: Final = "123456789a"
+#: Keys of the categories of a code review, as far as it has so many.
+_CATEGORY_KEYS: Final = "123456789"
 #: Operator → (negated, whether the answer is a list).
 _OPERATORS: Final = {
     "equals": (False, False),
@@ -34,15 +37,22 @@ def settle(
     by_name = {scheme.name: scheme for _, scheme in places}
     compared: set[str] = set()
     targets = [field.key for field in fields if field.options.get("span_target")]
-    for path, scheme in places:
+    for _, scheme in places:
+        # These keys are not in the config, and are theirs wherever they stand.
         if isinstance(scheme, ProcessReward) and scheme.mode == "first_error":
             taken |= dict.fromkeys(_STEP_KEYS, scheme.name)
+        if isinstance(scheme, CodeReviewScheme):
+            keys = _CATEGORY_KEYS[: len(scheme.comment_categories)]
+            taken = dict.fromkeys(keys, scheme.name) | taken
+    for path, scheme in places:
         if not isinstance(scheme, General):
             continue
         section = Section(root.document, root.notices, path, root.values["annotation_schemes"][path[-1]])
         if scheme.type == "span":
             scheme.fields = [scheme.field] if scheme.field else targets or [text_key]
             scheme.in_display = bool(scheme.field or targets)
+        if scheme.type == "extractive_qa":
+            scheme.fields = list(dict.fromkeys((scheme.field, text_key)))
         if scheme.type == "text_edit":
             scheme.field = scheme.field or text_key
         if scheme.type == "pairwise":

@@ -58,6 +58,13 @@ _NO_TASK = frozenset(
     """model agent agent_name agent_model model_name_or_path source dataset split status final_answer answer response
     output solution patch model_patch test_patch gold_patch diff created_at updated_at timestamp""".split()
 )
+#: A list of two texts, to be compared.
+_PAIR_NAMES = frozenset(
+    "pair responses replies answers candidates completions outputs generations texts options summaries".split()
+)
+#: What is corrected in a step, the first that most steps have; and what came out of all of them.
+_EDITED = ("action", "content", "text", "message", "value", "thought", "reasoning")
+_FINAL = ("final_answer", "answer", "final_response", "response", "output")
 _ACTED = frozenset(("thought", "action", "observation", "action_input", "tool"))
 _SEEN = frozenset(("action_type", *IMAGE_KEYS))
 _SAID = frozenset(("content", "text", "message", "value"))
@@ -90,7 +97,7 @@ def find_text(rows: Rows, taken: Iterable[str]) -> Finding | Question:
     for tier in _TEXT_NAMES:
         if found := [key for key in fields if key.lower() in tier]:
             return _decide("--text-key", "the task's text", found, rows, "the name says so, and it is text")
-    prose = [key for key in fields if key.lower() not in _NO_TASK and all(" " in row.get(key, " ") for row in rows)]
+    prose = [key for key in fields if key.lower() not in _NO_TASK and _is_prose(rows, key)]
     if prose:
         return _decide("--text-key", "the task's text", prose, rows, "the only field with a text of several words")
     candidates = tuple(Finding(key, _sample(rows, key)) for key in fields)
@@ -108,6 +115,45 @@ def find_steps(rows: Rows) -> Finding | Question:
             return _decide("--steps-key", "the steps", found, rows, why.format(_entry_words(entries(rows, found[0]))))
     candidates = tuple(Finding(key, _sample(rows, key)) for key in fields)
     return Question("--steps-key", "no field is clearly a list of steps", candidates)
+
+
+def has_turns(found: Finding | Question | None, rows: Rows) -> bool:
+    """Whether the list that was found holds steps for sure, and not just texts."""
+    return isinstance(found, Finding) and _is_trace(entries(rows, found.value))
+
+
+def find_pair(rows: Rows) -> Finding | Question:
+    """The field with the two texts that are compared."""
+    fields = [key for key in _fields(rows) if _everywhere(rows, key, _is_pair)]
+    named = [key for key in fields if key.lower() in _PAIR_NAMES]
+    if found := named or fields:
+        return _decide("--pair-key", "the two texts to compare", found, rows, "a list of two texts in every item")
+    return Question("--pair-key", "no field is a list of two texts")
+
+
+def find_edited(steps_key: str, rows: Rows) -> Finding:
+    """The field of a step that is corrected."""
+    objects = [entry for entry in entries(rows, steps_key) if isinstance(entry, dict)]
+    if not objects:
+        return Finding(_EDITED[0], "the steps are texts, which are corrected as they are")
+    counts = {key: sum(key in entry for entry in objects) for key in _EDITED}
+    best = max(counts, key=lambda key: counts[key])
+    return Finding(best, f"in {counts[best]} of {len(objects)} steps that were looked at")
+
+
+def find_final(rows: Rows, taken: Iterable[str]) -> Finding | None:
+    """The field with the final answer of a run; None where there is none."""
+    used = set(taken)
+    names = {key.lower(): key for key in _fields(rows) if key not in used and _everywhere(rows, key, _is_text)}
+    found = next((names[name] for name in _FINAL if name in names), None)
+    return None if found is None else Finding(found, "the name says so, and it is text")
+
+
+def other_texts(rows: Rows, taken: Iterable[str]) -> list[str]:
+    """Fields with a text of several words beside those that are something already."""
+    used = set(taken)
+    fields = [key for key in _fields(rows) if key not in used and _everywhere(rows, key, _is_text)]
+    return [key for key in fields if any(" " in row.get(key, "") for row in rows)]
 
 
 def find_display(steps_key: str, rows: Rows) -> Finding:
@@ -178,9 +224,19 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and as_list(value) is None
 
 
+def _is_prose(rows: Rows, key: str) -> bool:
+    """Whether most of its texts have several words: a short one may be among them."""
+    return 2 * sum(" " in row[key].strip() for row in rows if key in row) > _count(rows, key)
+
+
 def _is_list(value: Any) -> bool:
     found = as_list(value)
     return found is not None and all(isinstance(entry, dict | str) for entry in found)
+
+
+def _is_pair(value: Any) -> bool:
+    found = as_list(value)
+    return found is not None and len(found) == 2 and all(isinstance(entry, str) for entry in found)
 
 
 def _is_trace(found: list[Any]) -> bool:

@@ -18,6 +18,7 @@ from potato_bridge.converters.potato.datafiles import Faults, Row, read_rows
 from potato_bridge.converters.potato.section import did_you_mean, show
 from potato_bridge.converters.potato.turns import listing, read_turn
 from potato_bridge.model.project import DataFile, Item, Project
+from potato_bridge.model.trajectory_eval import TrajectoryEval
 from potato_bridge.model.trajectory_scheme import TrajectoryEdit
 from potato_bridge.notices import Notices
 
@@ -94,8 +95,12 @@ class _Reader:
         self.faults = faults
         self.steps_key = project.steps_key()
         self.kind = listing(project, self.steps_key) if self.steps_key is not None else "steps"
-        edited = [scheme.steps_key for scheme in project.schemes if isinstance(scheme, TrajectoryEdit)]
-        #: All fields that hold a list of steps: the one that is shown and rated, and those that are edited.
+        with_own_list = [s for s in project.schemes if isinstance(s, TrajectoryEdit | TrajectoryEval)]
+        edited = [scheme.steps_key for scheme in with_own_list]
+        judged = [s.steps_key for s in with_own_list if isinstance(s, TrajectoryEval)]
+        #: Whether there must be a step of the agent in the list that is shown.
+        self.rated = project.process_reward() is not None or self.steps_key in judged
+        #: All fields that hold a list of steps: the one that is shown and rated, and those that are edited or judged.
         self.lists = list(dict.fromkeys([*([self.steps_key] if self.steps_key is not None else []), *edited]))
         self.names = [_name(project, file) for file in project.data_files]
         #: Id to (number of the file, line or row), in one number each: there may be millions.
@@ -188,7 +193,7 @@ class _Reader:
             if not isinstance(step, dict | str):
                 self.problem(place, f"{key}[{i}]", f"a step is an object or text, found {show(step)}")
                 return
-        rated = key == self.steps_key and self.project.process_reward() is not None
+        rated = key == self.steps_key and self.rated
         if rated and not any(read_turn(step, self.kind).ratable for step in steps):
             hint = "Only the agent's turns are rated; user, system and tool turns (and bare texts of a coding trace)"
             self.problem(place, key, "there is no step to rate", f"{hint} are shown.")

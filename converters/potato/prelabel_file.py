@@ -2,12 +2,14 @@
 
 import codecs
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any, Self
 
 from potato_bridge.converters.potato.datafiles import Faults
 from potato_bridge.converters.potato.section import show
 from potato_bridge.errors import InputError
+from potato_bridge.model.prelabel import DEFAULT_VERSION
 
 _ID_KEYS = ("id", "instance_id")
 _HINT = 'A line is {"id": …, "<scheme>": …}, or a record of an earlier pull.'
@@ -18,6 +20,12 @@ def id_of(line: dict[str, Any]) -> str | None:
     found = next((line[key] for key in _ID_KEYS if line.get(key) is not None), None)
     if isinstance(found, int) and not isinstance(found, bool):
         return str(found)
+    return found if isinstance(found, str) and found.strip() else None
+
+
+def version_of(line: dict[str, Any]) -> str | None:
+    """The model of a line, else its annotator, else our own name; None: what stands there is no name."""
+    found = next((line[key] for key in ("model_version", "annotator") if line.get(key) is not None), DEFAULT_VERSION)
     return found if isinstance(found, str) and found.strip() else None
 
 
@@ -34,6 +42,8 @@ class PrelabelFile:
 
     def __init__(self, path: Path, name: str) -> None:
         self.name = name
+        #: Who the submitted lines are by, and how many each.
+        self.versions: Counter[str] = Counter()
         #: Item → line number and offset of each of its lines.
         self._places: dict[str, list[tuple[int, int]]] = {}
         try:
@@ -105,6 +115,8 @@ class PrelabelFile:
                     faults.add("there is no id, which is text or a whole number", self.name, number, hint=_HINT)
                 else:
                     self._places.setdefault(item_id, []).append((number, start))
+                    if line.get("status", "submitted") == "submitted" and (version := version_of(line)):
+                        self.versions[version] += 1
         if faults.problems:
             raise InputError(f"{self.name} is not a file of pre-labels", problems=faults.problems)
 

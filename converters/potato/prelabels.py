@@ -1,19 +1,17 @@
 """Pre-labels of items, from a field or a file: each is checked with its item, a bad one is dropped with its reason."""
 
 import math
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final, Self
 
-from potato_bridge.converters.potato.prelabel_file import PrelabelFile
-from potato_bridge.converters.potato.prelabel_values import read_value
+from potato_bridge.converters.potato.prelabel_file import PrelabelFile, version_of
+from potato_bridge.converters.potato.prelabel_schemes import read_prelabel
 from potato_bridge.converters.potato.reward_blobs import json_of
 from potato_bridge.converters.potato.section import did_you_mean, show
-from potato_bridge.converters.potato.step_lists import StepList, steps_key
-from potato_bridge.converters.potato.turns import listing, read_turn
 from potato_bridge.errors import InputError
-from potato_bridge.model import Item, Prelabel, ProcessReward, Project
-from potato_bridge.model.prelabel import DEFAULT_VERSION
+from potato_bridge.model import Item, OtherScheme, Prelabel, ProcessReward, Project
 from potato_bridge.notices import Notices
 
 #: Bad pre-labels that are named one by one; the others are counted.
@@ -41,7 +39,7 @@ class Prelabels:
         self._project, self._notices = project, notices
         options = project.pre_annotation
         self._field = options.field if options is not None else None
-        self._dropped = 0
+        self._dropped = self._parts = 0
         self._used: set[str] = set()
         self._stack = ExitStack()
         with ExitStack() as stack:
@@ -76,6 +74,24 @@ class Prelabels:
             self._notices.add("bad-prelabel", f"more than {SHOWN} pre-labels are dropped; the others are counted")
         else:
             self._notices.add("bad-prelabel", f"the pre-label of {show(item_id)} is dropped: {reason}", place)
+
+    def drop_part(self, place: str, item_id: str, reason: str) -> None:
+        """Says that a part of a pre-label is dropped, and why; the rest of it is shown."""
+        self._parts += 1
+        if self._parts > SHOWN:
+            message = f"more than {SHOWN} parts of pre-labels are dropped; the others are counted"
+        else:
+            message = f"a part of the pre-label of {show(item_id)} is dropped: {reason}"
+        self._notices.add("prelabel-part-dropped", message, place)
+
+    def not_asked(self, place: str, name: str) -> None:
+        """Says that a pre-label is not shown because nobody is asked for its scheme."""
+        message = f"pre-labels of the scheme {show(name)} are not used: annotators are not asked for it"
+        self._notices.add("prelabel-not-asked", message, place)
+
+    def versions(self) -> Counter[str]:
+        """Who the lines of the files are by, and how many each: also of those that turn out to be bad."""
+        return sum((file.versions for file in (self._first, self._last) if file), Counter())
 
     def finish(self) -> None:
         """Says which lines of the files are about no item; call it when all items were asked for."""
@@ -131,9 +147,11 @@ class Prelabels:
             return None
         if own_field:
             return Prelabel(item=item.id, annotations=annotations, place=place)
-        return Prelabel(
-            item=item.id, annotations=annotations, model_version=_version(given), score=_score(given), place=place
-        )
+        version = version_of(given)
+        if version is None:
+            named = next(given[key] for key in ("model_version", "annotator") if given.get(key) is not None)
+            raise InputError(f"model_version: expected a name, found {show(named)}")
+        return Prelabel(item=item.id, annotations=annotations, model_version=version, score=_score(given), place=place)
 
     def _values(self, given: dict[str, Any], place: str, own_field: bool) -> dict[str, Any]:
         """Scheme name → value, however the line holds them."""
@@ -158,12 +176,12 @@ class Prelabels:
         if scheme is None:
             near = did_you_mean(name, [scheme.name for scheme in project.schemes])
             raise InputError(f"the config has no scheme of that name{f'. {near}' if near else ''}")
-        if not isinstance(scheme, ProcessReward) or scheme is not project.process_reward():
-            message = f"pre-labels of the scheme {show(name)} are not used: annotators are not asked for it"
-            self._notices.add("prelabel-not-asked", message, place)
+        repeated = isinstance(scheme, ProcessReward) and scheme is not project.process_reward()
+        if repeated or isinstance(scheme, OtherScheme):
+            self.not_asked(place, name)
             return {}
         try:
-            read, lost = read_value(value, scheme, self._steps(item, scheme))
+            read, lost = read_prelabel(value, scheme, item, project)
         except (ValueError, RecursionError) as error:
             # A number of thousands of digits, or nested too deeply: no value of ours.
             raise InputError(f"it cannot be read: {error}") from error
@@ -171,26 +189,9 @@ class Prelabels:
             self._notices.add("prelabel-part-dropped", f"{part} of pre-labels is not used", place)
         return {scheme.name: read}
 
-    def _steps(self, item: Item, scheme: ProcessReward) -> StepList:
-        key = steps_key(scheme, self._project)
-        entries = item.data.get(key) if key is not None else None
-        if key is None or not isinstance(entries, list):
-            return StepList(0, ())
-        kind = listing(self._project, key)
-        rated = (position for position, entry in enumerate(entries) if read_turn(entry, kind).ratable)
-        return StepList(len(entries), tuple(rated))
-
 
 def _lines(file: PrelabelFile | None, item_id: str) -> list[tuple[str, Any]]:
     return [(f"{file.name}:{number}", line) for number, line in file.lines(item_id)] if file else []
-
-
-def _version(line: dict[str, Any]) -> str:
-    """The model of a line, else its annotator, else our own name."""
-    found = next((line[key] for key in ("model_version", "annotator") if line.get(key) is not None), DEFAULT_VERSION)
-    if not isinstance(found, str) or not found.strip():
-        raise InputError(f"model_version: expected a name, found {show(found)}")
-    return found
 
 
 def _score(line: dict[str, Any]) -> float | None:

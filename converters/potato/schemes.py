@@ -8,6 +8,7 @@ from potato_bridge.converters.potato.general import TYPES, read_general
 from potato_bridge.converters.potato.process_reward import read_process_reward
 from potato_bridge.converters.potato.section import Section, did_you_mean
 from potato_bridge.converters.potato.trajectory_edit import read_trajectory_edit
+from potato_bridge.converters.potato.trajectory_eval import read_trajectory_eval
 from potato_bridge.converters.potato.vocabulary import SCHEME_TYPES
 from potato_bridge.converters.potato.yaml_marks import KeyPath
 from potato_bridge.model.project import OtherScheme, Scheme
@@ -18,6 +19,7 @@ READERS: Final[dict[str, Callable[[Section, str], Scheme]]] = {
     "code_review": read_code_review,
     **dict.fromkeys(TYPES, read_general),
     "trajectory_edit": read_trajectory_edit,
+    "trajectory_eval": read_trajectory_eval,
 }
 
 

@@ -6,6 +6,7 @@ from potato_bridge.converters.potato.items import read_items
 from potato_bridge.converters.potato.turns import listing, read_turn
 from potato_bridge.model.general import General
 from potato_bridge.model.project import ProcessReward, Project
+from potato_bridge.model.trajectory_eval import TrajectoryEval
 from potato_bridge.notices import Notices
 
 
@@ -27,7 +28,8 @@ class StepLists:
     """
 
     def __init__(self, project: Project) -> None:
-        self._keys = list(dict.fromkeys(steps_key(s, project) for s in project.schemes if isinstance(s, ProcessReward)))
+        rated = [s for s in project.schemes if isinstance(s, ProcessReward | TrajectoryEval)]
+        self._keys = list(dict.fromkeys(steps_key(scheme, project) for scheme in rated))
         self._masks: dict[str, tuple[bytes | None, ...]] = {}
         self._span_fields = dict.fromkeys(f for s in project.schemes if isinstance(s, General) for f in s.fields)
         self._texts: dict[str, dict[str, str]] = {}
@@ -55,16 +57,19 @@ class StepLists:
         """The texts in which spans are marked, by field; None where the item is not there."""
         return self._texts.get(item_id)
 
-    def of(self, item_id: str, scheme: ProcessReward, project: Project) -> StepList | None:
+    def of(self, item_id: str, scheme: ProcessReward | TrajectoryEval, project: Project) -> StepList | None:
         """The list that a scheme rates; None where the item, or the list in it, is not there."""
         masks = self._masks.get(item_id)
         mask = masks[self._keys.index(steps_key(scheme, project))] if masks else None
         if mask is None:
             return None
+        if isinstance(scheme, TrajectoryEval) and scheme.steps_key != project.steps_key():
+            # Of a list that is not shown as the trace, all entries are steps.
+            return StepList(len(mask), tuple(range(len(mask))))
         return StepList(len(mask), tuple(position for position, ratable in enumerate(mask) if ratable))
 
 
-def steps_key(scheme: ProcessReward, project: Project) -> str | None:
+def steps_key(scheme: ProcessReward | TrajectoryEval, project: Project) -> str | None:
     """The item field whose entries a scheme rates: its own `steps_key`, else the field shown as a trace."""
     if scheme.steps_key is not None:
         return scheme.steps_key

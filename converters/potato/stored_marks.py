@@ -3,17 +3,19 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from potato_bridge.converters.potato import code_review_blobs
+from potato_bridge.converters.potato import code_review_blobs, general_qa
 from potato_bridge.converters.potato.general_spans import read_stored_spans
 from potato_bridge.converters.potato.general_stored import SPANS
 from potato_bridge.converters.potato.reward_blobs import Reward, json_of, marks, read_blob, read_rewards
 from potato_bridge.converters.potato.step_lists import StepList, StepLists
 from potato_bridge.converters.potato.stored_answers import EXPORTER_LABEL, JSON_TYPES, blob_of, read_value
+from potato_bridge.converters.potato.trajectory_eval_blobs import read_judgements
 from potato_bridge.converters.potato.user_states import Entries
 from potato_bridge.errors import InputError
 from potato_bridge.model import CodeReviewScheme, Flag, General, ProcessReward, Project
 from potato_bridge.model.project import Scheme
 from potato_bridge.model.trajectory_edit import plain_breaks
+from potato_bridge.model.trajectory_eval import TrajectoryEval
 from potato_bridge.notices import Notices
 
 
@@ -65,6 +67,12 @@ class StoredReader:
                 message = f"scheme {scheme!r} is answered and is not in the config: its answers are kept as stored"
                 self._notices.add("scheme-not-in-config", message, where)
                 return Stored(entries[SPANS] if entries.keys() == {SPANS} else entries, entries)
+            if isinstance(known, TrajectoryEval):
+                return self._judgements(item_id, known, entries)
+            if isinstance(known, General) and known.type == general_qa.TYPE:
+                blob = json_of(blob_of(entries, known.name))
+                value, flags = general_qa.read_stored_answer(known, blob, self._lists.texts(item_id))
+                return Stored(value, blob, flags)
             if isinstance(known, General) and known.type == "span" and isinstance(entries.get(SPANS), list):
                 value, flags = read_stored_spans(known, entries[SPANS], self._lists.texts(item_id))
                 return Stored(value, entries, flags)
@@ -73,6 +81,18 @@ class StoredReader:
         except InputError as error:
             return Stored(entries, entries, [Flag(code="unreadable-answer", message=error.message, scheme=scheme)])
         return Stored(value, _plain_marks(known, entries))
+
+    def _judgements(self, item_id: str, scheme: TrajectoryEval, entries: Entries) -> Stored:
+        steps = self._lists.of(item_id, scheme, self._project)
+        blob = json_of(blob_of(entries, scheme.name))
+        value, judged, flags = read_judgements(scheme, blob, steps)
+        if steps is None and value is not None:
+            code, what = "no-steps", f"has no list of steps at {scheme.steps_key!r}"
+            if item_id not in self._lists:
+                code, what = "unknown-item", "is not in the config's data files"
+            message = f"the item {what}, so it is not known what was judged"
+            flags.append(Flag(code=code, message=message, scheme=scheme.name))
+        return Stored(value, judged, flags)
 
     def _rewards(self, item_id: str, scheme: ProcessReward, entries: Entries, where: str) -> Stored:
         stored = blob_of(entries, scheme.name)

@@ -4,7 +4,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from potato_bridge.converters.potato import code_review_blobs
+from potato_bridge.converters.potato import code_review_blobs, general_qa
 from potato_bridge.converters.potato.general_spans import write_stored_spans
 from potato_bridge.converters.potato.general_stored import SPANS
 from potato_bridge.converters.potato.reward_blobs import allows_neutral, write_blob
@@ -21,10 +21,12 @@ from potato_bridge.converters.potato.state_document import StateDocument
 from potato_bridge.converters.potato.step_lists import StepLists, steps_key
 from potato_bridge.converters.potato.stored_answers import blob_entries, blob_of, write_value
 from potato_bridge.converters.potato.stored_marks import Stored, StoredReader
+from potato_bridge.converters.potato.trajectory_eval_blobs import write_judgements
 from potato_bridge.converters.potato.user_states import STATE, Entries
 from potato_bridge.errors import InputError
 from potato_bridge.model import CodeReviewScheme, General, ProcessReward, Project, Record, to_builtins
 from potato_bridge.model.process_reward import PerStep, parse
+from potato_bridge.model.trajectory_eval import TrajectoryEval
 from potato_bridge.notices import Notices
 
 
@@ -180,9 +182,15 @@ class UserWriter:
             return self._rewards(item, known, value, where)
         if isinstance(known, CodeReviewScheme):
             return self._review(known, value, where)
+        if isinstance(known, TrajectoryEval):
+            return self._judgements(item, known, value, where)
+        entries: Entries | None
         if isinstance(known, General) and known.type == "span":
             spans = write_stored_spans(known, value, self._lists.texts(item))
             entries = {SPANS: spans} if spans else None
+        elif isinstance(known, General) and known.type == general_qa.TYPE:
+            blob = general_qa.write_stored_answer(known, value, self._lists.texts(item))
+            entries = {scheme: blob} if blob else None
         else:
             entries = write_value(known, value)
         if not entries:
@@ -204,6 +212,18 @@ class UserWriter:
             return None
         self._say_what_is_hidden(answer, scheme, where)
         return blob_entries(scheme.name, "process_reward", write_blob(answer, steps, scheme))
+
+    def _judgements(self, item: str, scheme: TrajectoryEval, value: Any, where: str) -> Entries | None:
+        steps = self._lists.of(item, scheme, self._project)
+        try:
+            if steps is None:
+                raise InputError(f"the item has no list of steps at {scheme.steps_key!r}")
+            blob = write_judgements(scheme, value, steps)
+        except InputError as error:
+            message = f"the answer to {scheme.name} cannot be shown: {error.message}"
+            self._notices.add("value-not-written", message, where)
+            return None
+        return blob_entries(scheme.name, scheme.type, blob)
 
     def _review(self, scheme: CodeReviewScheme, value: Any, where: str) -> Entries | None:
         try:

@@ -1,4 +1,4 @@
-"""`init`: a config for a team that has traces and no Potato."""
+"""`init`: a config for a team that has items and no Potato."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -18,18 +18,38 @@ class Mode(StrEnum):
 
 def init(
     items: Annotated[
-        Path | None, typer.Option("--items", help="The traces: .json, .jsonl, .csv, .tsv or .parquet, an item each.")
+        Path | None, typer.Option("--items", help="The items: .json, .jsonl, .csv, .tsv or .parquet, one item each.")
     ] = None,
     out: Annotated[
         Path, typer.Option("-o", "--out", help="Folder for config.yaml, or the config itself. Default: here.")
     ] = Path(),
-    scheme: Annotated[str, typer.Option("--scheme", help="What is annotated.")] = "process_reward",
+    scheme: Annotated[
+        str,
+        typer.Option(
+            "--scheme",
+            help="What is asked: process_reward, code_review, trajectory_edit; radio, multiselect, likert, text, span, "
+            "pairwise.",
+        ),
+    ] = "process_reward",
     mode: Annotated[
-        Mode, typer.Option("--mode", help="One click on the first wrong step, or a label for every step.")
-    ] = Mode.FIRST_ERROR,
+        Mode | None,
+        typer.Option(
+            "--mode",
+            help="Of process_reward: one click on the first wrong step, or a label for every step. "
+            "Default: first_error.",
+            show_default=False,
+        ),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option("--labels", metavar="A,B", help="The words to choose from, with commas between."),
+    ] = None,
     id_key: Annotated[str | None, typer.Option("--id-key", help="Field with the item's id.")] = None,
     text_key: Annotated[str | None, typer.Option("--text-key", help="Field with the text of the task.")] = None,
     steps_key: Annotated[str | None, typer.Option("--steps-key", help="Field with the list of steps.")] = None,
+    pair_key: Annotated[
+        str | None, typer.Option("--pair-key", help="Field with the list of two texts, of pairwise.")
+    ] = None,
     name: Annotated[str | None, typer.Option("--name", help="Title of the project. Default: after the file.")] = None,
     encoding: Annotated[
         str | None, typer.Option("--encoding", help="Encoding of the file, where it is not UTF-8.")
@@ -41,21 +61,23 @@ def init(
     as_json: JsonOption = False,
     notices: NoticesOption = None,
 ) -> None:
-    """Write a config for traces that have none, and say what was chosen. Overwrites nothing."""
-    from potato_bridge.cli.init_files import Request, start
+    """Write a config for items that have none, and say what was chosen. Overwrites nothing."""
+    from potato_bridge.converters.potato.init_files import Request, start
     from potato_bridge.errors import UsageError
 
     if items is None:
-        raise UsageError("no items given", hint="Name the file with the traces: --items traces.jsonl")
+        raise UsageError("no items given", hint="Name the file with them: --items traces.jsonl")
     output = open_output(as_json, notices)
     request = Request(
         items=items,
         out=out,
         scheme=scheme,
-        mode=mode.value,
+        mode=None if mode is None else mode.value,
+        labels=tuple(label.strip() for label in labels.split(",")) if labels is not None else (),
         id_key=id_key,
         text_key=text_key,
         steps_key=steps_key,
+        pair_key=pair_key,
         name=name,
         encoding=encoding,
         copy=copy,
@@ -68,9 +90,9 @@ def init(
         output.data(started.text.rstrip("\n"))
     tell(f"{started.config}: {'would be written' if dry_run else 'written'}")
     for key, found in started.draft.findings().items():
-        tell(f"  {key:<10} {found.value}: {found.why}")
-    rest = f"; {started.shown} entries of users, systems and tools are shown and not rated" if started.shown else ""
-    tell(f"  {'items':<10} {started.items} in {started.data}, {started.steps} steps to rate{rest}")
+        tell(f"  {key:<16} {found.value}: {found.why}")
+    words = started.counts.words(scheme)
+    tell(f"  {'items':<16} {started.counts.items} in {started.data}{', ' if words else ''}{words}")
     if started.settings is not None:
         tell(
             f"{started.settings}: {'would be written' if dry_run else 'written'}, so that the config need not be named"

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from potato_bridge.converters.potato.init_text import SETTINGS as NAME
 from potato_bridge.converters.potato.section import Section, did_you_mean
 from potato_bridge.converters.potato.yaml_marks import read_yaml
 from potato_bridge.errors import InputError
 from potato_bridge.notices import Notices, Policy
 
-NAME = "potato-bridge.yaml"
 #: Parts of a key that say that its value is a secret.
 _SECRETS = ("token", "key", "secret", "password")
 

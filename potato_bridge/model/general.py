@@ -73,8 +73,9 @@ class General(Node, tag_field="annotation_type", tag="general"):
         total: What the numbers of the rows must sum to.
         lines: Height of a text box.
         field: The item field that it is about: the two texts of a comparison, the passage, the text to edit.
+        question: The item field with the question that is asked about a passage.
         shown_above: Whether the texts of a comparison stand at an earlier scheme already.
-        fields: The item fields whose texts spans are marked in.
+        fields: The item fields whose texts spans are marked in; of a passage: where it is, the first that has a text.
         in_display: Whether these are marked in the display of that field: Potato counts places otherwise there.
         mode: See `PairMode`; of a confidence `likert` or `slider`.
         taxonomy: The tree of a hierarchical_multiselect.
@@ -99,6 +100,7 @@ class General(Node, tag_field="annotation_type", tag="general"):
     lines: int = 1
     placeholder: str = ""
     field: str = ""
+    question: str = ""
     shown_above: bool = False
     fields: list[str] = []
     in_display: bool = False

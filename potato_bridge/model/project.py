@@ -8,6 +8,7 @@ import msgspec
 from potato_bridge.model.code_review import CodeReviewScheme
 from potato_bridge.model.general import General
 from potato_bridge.model.node import Node
+from potato_bridge.model.trajectory_eval import TrajectoryEval
 from potato_bridge.model.trajectory_scheme import TrajectoryEdit
 
 DataFormat: TypeAlias = Literal["json", "jsonl", "csv", "tsv", "parquet"]
@@ -144,7 +145,7 @@ class OtherScheme(Node, tag_field="annotation_type", tag="other"):
     line: int | None = None
 
 
-Scheme: TypeAlias = ProcessReward | CodeReviewScheme | General | TrajectoryEdit | OtherScheme
+Scheme: TypeAlias = ProcessReward | CodeReviewScheme | General | TrajectoryEdit | TrajectoryEval | OtherScheme
 
 
 class PreAnnotation(Node):
@@ -193,7 +194,8 @@ class Project(Node):
     def steps_key(self) -> str | None:
         """The item field that holds the steps.
 
-        process_reward's `steps_key`, else the trace display's field, else that of trajectory_edit or code_review.
+        process_reward's `steps_key`, else the trace display's field, else that of trajectory_edit, trajectory_eval or
+        code_review, the first.
         """
         scheme = self.process_reward()
         if scheme is not None and scheme.steps_key is not None:
@@ -201,7 +203,8 @@ class Project(Node):
         field = self.trace_field()
         if field is not None:
             return field.key
-        others = (s.steps_key for s in self.schemes if isinstance(s, TrajectoryEdit | CodeReviewScheme))
+        kinds = TrajectoryEdit | TrajectoryEval | CodeReviewScheme
+        others = (scheme.steps_key for scheme in self.schemes if isinstance(scheme, kinds))
         return next((key for key in others if key is not None), None)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from potato_bridge.converters.label_studio.prelabels import became_of
 from potato_bridge.converters.label_studio.results import read_answer
+from potato_bridge.converters.label_studio.tasks import same_steps
 from potato_bridge.model import Flag, Project, Record, Source
 from potato_bridge.model.record import Status
 from potato_bridge.notices import Notices
@@ -127,6 +128,6 @@ def earlier_revision(task: Mapping[str, Any], answer: Mapping[str, Any]) -> Mapp
             continue
         replaced_at = revision.get("replaced_at")
         if isinstance(replaced_at, str) and not is_after(updated_at, replaced_at):
-            same = revision.get("steps_hash") is not None and revision.get("steps_hash") == meta.get("steps_hash")
+            same = same_steps(revision.get("steps_hash"), meta.get("steps_hash"))
             return None if same else revision
     return None

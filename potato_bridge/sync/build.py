@@ -5,13 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from potato_bridge.converters.label_studio.interface import build_interface
-from potato_bridge.converters.label_studio.prefill import add_predictions
+from potato_bridge.converters.label_studio.prefill import MODEL_VERSION, add_predictions
+from potato_bridge.converters.label_studio.prefill import predictions as boxes
+from potato_bridge.converters.label_studio.prelabel_fit import fit, fitting
 from potato_bridge.converters.label_studio.prelabels import prediction
 from potato_bridge.converters.label_studio.tasks import build_task
+from potato_bridge.converters.label_studio.text import storable
 from potato_bridge.converters.potato.items import read_items
 from potato_bridge.converters.potato.prelabels import Prelabels
+from potato_bridge.converters.potato.section import show
 from potato_bridge.converters.potato.traces import to_trace
-from potato_bridge.errors import InputError
 from potato_bridge.files import replacing
 from potato_bridge.model import Item, Project, encode
 from potato_bridge.notices import Notices
@@ -30,21 +33,32 @@ def label_studio_tasks(project: Project, notices: Notices, prelabels: Path | Non
             been given.
     """
     with Prelabels(project, prelabels, notices) as found:
+        # Annotators start from what one model says: so that one fills the boxes of items that it says nothing of.
+        shown = storable(next((version for version, _ in found.versions().most_common(1)), MODEL_VERSION))
         for item in read_items(project, notices):
             task = build_task(project, item, to_trace(item, project, notices), notices)
-            add_predictions(task, _predictions(project, item, task, found))
+            made, filled = _predictions(project, item, task, found), boxes(project, task["data"], shown)
+            if shown not in {one["model_version"] for one in made}:
+                made += filled
+            add_predictions(task, made, only_boxes=made == filled)
             yield task
         found.finish()
 
 
 def _predictions(project: Project, item: Item, task: dict[str, Any], prelabels: Prelabels) -> list[dict[str, Any]]:
-    predictions = []
+    """The predictions of an item that are pre-labels."""
+    made = []
     for prelabel in prelabels.of(item):
-        try:
-            predictions.append(prediction(project, prelabel, task))
-        except InputError as error:
-            prelabels.drop(prelabel.place, item.id, error.message)
-    return predictions
+        fitted = fit(project, prelabel, task)
+        for name in fitted.not_asked:
+            prelabels.not_asked(prelabel.place, name)
+        for name, reason in fitted.dropped:
+            prelabels.drop(prelabel.place, item.id, f"{show(name)}: {reason}")
+        for reason in fitted.parts:
+            prelabels.drop_part(prelabel.place, item.id, reason)
+        if (whole := fitting(prelabel, fitted)) is not None:
+            made.append(prediction(project, whole, task))
+    return made
 
 
 def render_label_studio(

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
+from potato_bridge.converters.label_studio.prefill import are_prelabels
+from potato_bridge.converters.label_studio.tasks import same_steps
 from potato_bridge.remotes.base import RemoteTask
 
 
@@ -258,7 +260,7 @@ class Planner:
         if known.hash == item.hash:
             self._plan.unchanged += 1
             return None
-        steps_changed = known.steps_hash != item.steps_hash
+        steps_changed = not same_steps(known.steps_hash, item.steps_hash)
         update = Update(item.item_id, known.task_id, known.answers, steps_changed)
         self._plan.updates.append(update)
         return update
@@ -266,7 +268,7 @@ class Planner:
     def compare_prelabels(self, item: LocalItem) -> UpdatePrelabels | None:
         """Whether the predictions of the item that was just compared have to change. None for an item without any."""
         group = self._groups.get(item.item_id)
-        if group is None or item.prelabels_hash in (None, group[0].prelabels_hash):
+        if group is None or item.prelabels_hash in (None, group[0].prelabels_hash) or self.has_old_prelabels(item):
             return None
         update = UpdatePrelabels(item.item_id, group[0].task_id)
         self._plan.prelabels.append(update)
@@ -276,7 +278,7 @@ class Planner:
     def has_old_prelabels(self, item: LocalItem) -> bool:
         """Whether the item's task has pre-labels of an earlier push, and the item has none."""
         group = self._groups.get(item.item_id)
-        return group is not None and item.prelabels_hash is None and group[0].prelabels_hash is not None
+        return group is not None and are_prelabels(group[0].prelabels_hash) and not are_prelabels(item.prelabels_hash)
 
     def finish(self) -> Plan:
         """The plan, when all items were compared."""

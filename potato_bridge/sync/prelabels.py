@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from potato_bridge.converters.label_studio.fields import META
-from potato_bridge.converters.label_studio.prefill import PREDICTIONS, PRELABELS_HASH
+from potato_bridge.converters.label_studio.prefill import PREDICTIONS, PRELABELS_HASH, are_prelabels
 from potato_bridge.converters.label_studio.prelabels import fingerprint
 from potato_bridge.errors import OutcomeUnknownError, RemoteError
 from potato_bridge.notices import Notices
@@ -36,16 +36,20 @@ class PrelabelTally:
     Attributes:
         versions: Model → how many items it has a pre-label for, in the order in which they came.
         kept: (item, its steps changed) where only the server has pre-labels.
+        given: Whether items have pre-labels, and not only texts in boxes.
     """
 
     versions: Counter[str] = field(default_factory=Counter)
     kept: list[tuple[str, bool]] = field(default_factory=list)
+    given: bool = False
 
     def take(self, task: Mapping[str, Any], item: LocalItem, planner: Planner, *, steps_changed: bool) -> None:
         """Counts a task that was built."""
-        self.versions.update(prediction["model_version"] for prediction in task.get(PREDICTIONS, ()))
+        self.given |= are_prelabels(item.prelabels_hash)
         if planner.has_old_prelabels(item):
             self.kept.append((item.item_id, steps_changed))
+        else:
+            self.versions.update(prediction["model_version"] for prediction in task.get(PREDICTIONS, ()))
 
     @property
     def shown(self) -> str:
@@ -57,6 +61,9 @@ class PrelabelTally:
         if there is None or not self.versions:
             return None
         if there.shows_predictions and there.model_version in self.versions:
+            return None
+        if self.kept and not self.given:
+            # A push without pre-labels leaves those on the server alone, and shown.
             return None
         return ShowPrelabels(there.project_id, self.shown)
 
@@ -74,7 +81,7 @@ class PrelabelTally:
             if steps_changed:
                 message = "the steps of items changed, and their pre-labels on the server are for the earlier ones"
                 notices.add("prelabel-kept", f"{message}; push again with pre-labels", f"item {item_id}")
-            elif self.versions:
+            elif self.given:
                 notices.add(
                     "prelabel-kept", "items have no pre-label any more; those on the server stay", f"item {item_id}"
                 )

@@ -15,6 +15,7 @@ import msgspec
 
 from potato_bridge.converters.label_studio.fields import META
 from potato_bridge.converters.label_studio.prelabels import with_prelabels_of
+from potato_bridge.converters.label_studio.tasks import same_steps, with_steps_of
 from potato_bridge.errors import OutcomeUnknownError, RemoteError
 from potato_bridge.notices import Notices
 from potato_bridge.remotes.base import UnansweredError
@@ -134,7 +135,9 @@ class Sender:
         replaced_at = max(times, key=instant, default="")
         last = revisions[-1].get("replaced_at", "") if revisions else ""
         # Without our meta, the listing has compared the steps themselves.
-        changed = old["steps_hash"] != new.get("steps_hash") if "steps_hash" in old else update.steps_changed
+        before = old.get("steps_hash")
+        changed = not same_steps(before, new.get("steps_hash")) if "steps_hash" in old else update.steps_changed
+        new["steps_hash"] = with_steps_of(before, new.get("steps_hash"))
         if changed and is_after(replaced_at, last):
             revision = {key: old[key] for key in ("hash", "steps_hash", "total_steps", "about") if key in old}
             revisions.append({**revision, "replaced_at": replaced_at})

@@ -42,7 +42,7 @@ class Form:
 
     def card(self, description: str):
         title = self.page.locator("h3", has_text=re.compile(f"^{re.escape(description)}"))
-        return self.page.locator(".pb-card", has=title)
+        return self.page.locator(".pb-box", has=title)
 
     def click(self, description: str, text: str) -> None:
         self.card(description).get_by_text(text, exact=True).click()
@@ -129,7 +129,7 @@ def test_every_type_on_one_page(label_studio, annotator_page, tmp_path):
     # Keys of other options do nothing: Label Studio would give out q, w, e … itself.
     for key in "567890qwertasdfgzxcvb":
         page.keyboard.press(key)
-    assert page.locator(".pb-card .ant-radio-checked, .pb-card .ant-checkbox-checked").count() == 0
+    assert page.locator(".pb-box .ant-radio-checked, .pb-box .ant-checkbox-checked").count() == 0
 
     page.keyboard.press("n")
     form.fill("How does it", "free 😀")

@@ -82,7 +82,8 @@ def turn(page, number: int) -> None:
     """Turns to the page of a step with the keyboard, as an annotator does: again, if nothing happened."""
     name = page.locator(".pb-page .pb-step .pb-name")
     for _ in range(40):
-        shown = int(name.inner_text().removeprefix("Step ")) if name.count() else 0
+        # It has no inner text while the page is being drawn.
+        shown = int((name.text_content() or "").removeprefix("Step ") or 0) if name.count() else 0
         if shown == number:
             return
         page.keyboard.press("Alt+ArrowLeft" if shown > number else "Alt+ArrowRight")

@@ -25,11 +25,11 @@ from potato_bridge.model import Record
 from potato_bridge.model.trajectory_edit import FinalEdit, StepEdit, TrajectoryEdits
 from potato_bridge.notices import Notices
 from potato_bridge.sync.build import label_studio_tasks
+from tests.browser.correcting import DRAWN, box, explain, ready, write
 from tests.converters.label_studio.samples import HOSTILE
 from tests.servers.annotator import errors, open_task, submit, update
 
 ROOT = Path(__file__).resolve().parents[2]
-DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
 CONFIG = """\
 annotation_task_name: Corrections
 task_dir: .
@@ -83,8 +83,7 @@ class Desk:
         """Opens a task; returns the seconds until it can be worked with."""
         start = time.perf_counter()
         open_task(page, self.id, self.tasks[task])
-        page.wait_for_selector(".pb-edit textarea")
-        page.evaluate(DRAWN)
+        ready(page)
         return time.perf_counter() - start
 
     def stored(self, task: int = 0) -> dict:
@@ -112,21 +111,12 @@ def shot():
     return take
 
 
-def box(page, number: int):
-    return page.locator(".pb-edit .pb-right textarea").nth(number)
-
-
-def write(page, number: int, text: str) -> None:
-    box(page, number).fill(text)
-    # What is in the box is stored when another place gets the focus, or with Submit.
-    page.locator(".pb-question").first.click()
-
-
 def example(name: str = "trajectory_edit") -> list[dict[str, Any]]:
     return json.loads((ROOT / "examples" / name / "data" / "traces.json").read_text(encoding="utf-8"))
 
 
-def test_edit_clear_restore_and_leave(desk, annotator_page, shot):
+def test_what_an_edit_looks_like(desk, annotator_page, shot):
+    """All edits, and what is exported of them, are made in tests/cli/test_trajectory_edit_loop.py."""
     item = example()[0]
     made, page = desk([item]), annotator_page()
     made.open(page)
@@ -141,30 +131,10 @@ def test_edit_clear_restore_and_leave(desk, annotator_page, shot):
     assert "monospace" in box(page, 0).evaluate(font) and "monospace" in page.locator(
         ".pb-originaltext"
     ).first.evaluate(font)
-
     write(page, 0, "web_search(query='Lisbon weather now')")
-    write(page, 1, "something else")
-    write(page, 1, originals[1])
     write(page, 2, "")
-    write(page, 3, "It is 19 °C in Lisbon.\nWith light rain 😀.")
     shot(page, "trajectory-edit")
     submit(page)
-
-    [answer] = made.answers()
-    assert (answer.flags, answer.controls) == ([], {})
-    expected = TrajectoryEdits(
-        steps=[
-            StepEdit(
-                step_index=0,
-                field="action",
-                original_text=originals[0],
-                edited_text="web_search(query='Lisbon weather now')",
-            ),
-            StepEdit(step_index=2, field="action", original_text="finish()", edited_text=""),
-        ],
-        final_answer=FinalEdit(original_text="It is sunny.", edited_text="It is 19 °C in Lisbon.\nWith light rain 😀."),
-    ).to_json()
-    assert answer.annotations == {"corrected-trajectory": expected}
 
     # Opened again, the edits are there; what is taken back is no edit any more.
     made.open(page)
@@ -174,12 +144,16 @@ def test_edit_clear_restore_and_leave(desk, annotator_page, shot):
     write(page, 2, originals[2])
     update(page)
     [answer] = made.answers()
-    assert answer.annotations["corrected-trajectory"]["steps"] == []
-    assert answer.annotations["corrected-trajectory"]["n_steps_edited"] == 1
+    nothing = {"steps": [], "final_answer": None, "n_steps_edited": 0, "total_edit_distance": 0}
+    assert (answer.flags, answer.controls, answer.annotations) == ([], {}, {"corrected-trajectory": nothing})
     assert errors(page) == []
 
-    # The same answer, written to the server by us, reads back the same and is shown.
-    record = Record(id="x", annotator="a", annotations={"corrected-trajectory": expected})
+    # An answer that we write to the server reads back the same.
+    edits = TrajectoryEdits(
+        steps=[StepEdit(step_index=2, field="action", original_text="finish()", edited_text="")],
+        final_answer=FinalEdit(original_text="It is sunny.", edited_text="It is 19 °C.\nWith light rain 😀."),
+    ).to_json()
+    record = Record(id="x", annotator="a", annotations={"corrected-trajectory": edits})
     body = {"result": write_results(made.project, record, made.stored())}
     made.server.http.post(f"/api/tasks/{made.tasks[0]}/annotations/", json=body).raise_for_status()
     assert made.answers()[1].annotations == record.annotations
@@ -230,7 +204,7 @@ def test_reasons_json_and_several_fields(desk, annotator_page, shot):
     action = {"tool": "search_rooms", "args": {"capacity": 2, "time": "14:00"}}
     expect(box(page, 1)).to_have_value(json.dumps(action, separators=(",", ":")))
     write(page, 1, json.dumps({**action, "args": {"capacity": 3, "time": "14:00"}}))
-    page.locator(".pb-why textarea").nth(1).fill("three people")
+    explain(page, 1, "three people")
     write(page, 3, '{"tool": "book_room"')
     shot(page, "trajectory-edit-reasons")
     submit(page)

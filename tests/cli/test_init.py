@@ -365,16 +365,3 @@ def test_another_encoding(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert project_of(tmp_path / "config.yaml").data_files[0].encoding == "utf-16"
     assert run("check", tmp_path / "config.yaml").code == 0
-
-
-@pytest.mark.parametrize(
-    ("scheme", "words"),
-    [
-        ("code_review", "init does not write a scheme of type code_review"),
-        ("proces_reward", "Did you mean 'process_reward'?"),
-        ("nonsense", "init writes: process_reward."),
-    ],
-)
-def test_other_schemes_are_refused_by_name(tmp_path: Path, scheme: str, words: str) -> None:
-    done = init("--items", write(tmp_path / "t.jsonl", item(1)), "-o", tmp_path, "--scheme", scheme)
-    assert done.code == 2 and words in done.err

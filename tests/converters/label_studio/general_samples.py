@@ -184,6 +184,12 @@ CASES: list[tuple[str, list[dict[str, Any]], Any, dict[str, Any]]] = [
             "s": '{"edited_text":"New 😀","original_text":"Old 😀","edit_distance_chars":3,"edit_distance_words":1}',
         },
     ),
+    (
+        "extractive_qa, question_field: note, passage_field: text, highlight_color: '#ff0'",
+        [entry("s_unanswerable", "choices", ["unanswerable"])],
+        {"answer_text": "", "start": -1, "end": -1, "unanswerable": True},
+        {"s": '{"answer_text":"","start":-1,"end":-1,"unanswerable":true}'},
+    ),
     ("triage", [entry("s", "choices", ["reject"])], "reject", {"decision": "reject"}),
     (
         "hierarchical_multiselect, taxonomy: {Bug: [Crash, 'Wrong, result'], Other: {}}",

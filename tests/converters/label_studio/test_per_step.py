@@ -271,7 +271,18 @@ def test_hostile_texts_of_a_config_are_data():
     project = samples.project({"mode": "per_step", "description": HOSTILE, "per_step": options})
     interface, _ = build(project)
     root = ET.fromstring(interface.label_config)
-    allowed = {"View", "Style", "HyperText", "Header", "Choices", "Choice", "Repeater", "Markdown", "TextArea"}
+    allowed = {
+        "View",
+        "Style",
+        "HyperText",
+        "Header",
+        "Choices",
+        "Choice",
+        "Repeater",
+        "Markdown",
+        "TextArea",
+        "Number",
+    }
     assert {e.tag for e in root.iter()} == allowed
     assert not set("<>&$") & set(root.find("Style").text)
     [label] = [e for e in root.iter("Choices") if e.get("name") == "process_reward_label_{{idx}}"]

@@ -86,7 +86,7 @@ def test_identity_and_hashes():
     assert meta == {
         "id": "trace_042",
         "hash": sha(data),
-        "steps_hash": sha([data["step_options"]]),
+        "steps_hash": f"step_options:{sha(data['step_options'])[:16]}",
         "total_steps": 7,
         "schema": 1,
     }

@@ -65,7 +65,7 @@ def test_text_of_variables_is_escaped(build):
             "<View>\n\n{{ colour }}\n</View>",
             3,
             "the template fails: 'colour' is undefined",
-            "The variables are: display, q, questions,",
+            "The variables are: display, patterns, q, questions,",
         ),
         (
             "<View>\n{% include '/etc/passwd' %}</View>",

@@ -8,23 +8,34 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from potato_bridge.cli.settings import NAME as SETTINGS
+from potato_bridge.converters.diffs.of_trace import diff_of_trace
 from potato_bridge.converters.potato.config import read_project
 from potato_bridge.converters.potato.init_config import (
     Draft,
     Mode,
+    check_labels,
     check_scheme,
     data_format,
     draft_config,
     first_rows,
 )
-from potato_bridge.converters.potato.init_text import config_text, settings_text
+from potato_bridge.converters.potato.init_text import SETTINGS, config_text, settings_text
 from potato_bridge.converters.potato.items import read_items
+from potato_bridge.converters.potato.traces import to_trace
 from potato_bridge.converters.potato.turns import listing, read_turn
 from potato_bridge.errors import InputError, UsageError
 from potato_bridge.files import replacing
+from potato_bridge.model import CodeReviewScheme, Item, ProcessReward, Project
 from potato_bridge.model.project import DataFile
+from potato_bridge.model.trajectory_edit import editable
+from potato_bridge.model.trajectory_scheme import TrajectoryEdit
 from potato_bridge.notices import Notices
+
+_TITLES = {
+    "process_reward": "Step rewards",
+    "code_review": "Code review",
+    "trajectory_edit": "Corrections",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +45,43 @@ class Request:
     items: Path
     out: Path
     scheme: str = "process_reward"
-    mode: Mode = "first_error"
+    mode: Mode | None = None
     id_key: str | None = None
     text_key: str | None = None
     steps_key: str | None = None
+    pair_key: str | None = None
+    labels: tuple[str, ...] = ()
     name: str | None = None
     encoding: str | None = None
     copy: bool = False
+
+
+@dataclass(slots=True)
+class Counts:
+    """What all items hold.
+
+    Attributes:
+        items: How many items there are.
+        steps: How many entries of their lists are rated; of another scheme than process_reward, how many there are.
+        shown: How many are shown and not rated.
+        changed: How many items change a file, of code_review.
+        texts: How many texts can be corrected, of trajectory_edit.
+    """
+
+    items: int = 0
+    steps: int = 0
+    shown: int = 0
+    changed: int = 0
+    texts: int = 0
+
+    def words(self, scheme: str) -> str:
+        """What there is to do, for people; empty where an item is just an item."""
+        if scheme == "process_reward":
+            rest = f"; {self.shown} entries of users, systems and tools are shown and not rated" if self.shown else ""
+            return f"{self.steps} steps to rate{rest}"
+        if scheme == "code_review":
+            return f"{self.changed} of them change files"
+        return f"{self.texts} texts to correct" if scheme == "trajectory_edit" else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +95,7 @@ class Started:
         copied: Whether they were copied there.
         draft: What the config says, and why.
         text: The config's text.
-        items: How many items there are.
-        steps: How many entries of their lists are rated.
-        shown: How many are shown and not rated.
+        counts: What all items hold.
     """
 
     config: Path
@@ -65,9 +104,7 @@ class Started:
     copied: bool
     draft: Draft
     text: str
-    items: int
-    steps: int
-    shown: int
+    counts: Counts
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -78,11 +115,12 @@ class Started:
             "data": str(self.data),
             "copied": self.copied,
             "name": self.draft.name,
-            "mode": self.draft.mode,
+            "scheme": self.draft.scheme,
+            "mode": self.draft.mode if self.draft.scheme == "process_reward" else None,
             "chosen": chosen,
-            "items": self.items,
-            "steps": self.steps,
-            "not_rated": self.shown,
+            "items": self.counts.items,
+            "steps": self.counts.steps,
+            "not_rated": self.counts.shown,
             "text": self.text,
         }
 
@@ -103,6 +141,11 @@ def start(
         InputError: The items are not as they must be.
     """
     check_scheme(request.scheme)
+    check_labels(request.scheme, request.labels)
+    if request.mode is not None and request.scheme != "process_reward":
+        raise UsageError(f"a scheme of type {request.scheme} has no mode", hint="--mode is for process_reward.")
+    if request.pair_key is not None and request.scheme != "pairwise":
+        raise UsageError(f"a scheme of type {request.scheme} compares nothing", hint="--pair-key is for pairwise.")
     config = request.out if request.out.suffix.lower() in (".yaml", ".yml") else request.out / "config.yaml"
     folder = config.parent
     if config.exists():
@@ -118,15 +161,17 @@ def start(
         draft = draft_config(
             first_rows(file, str(request.items)),
             str(request.items),
-            name=(request.name or "").strip() or f"Step rewards: {request.items.stem}",
+            name=(request.name or "").strip() or f"{_TITLES.get(request.scheme, 'Annotation')}: {request.items.stem}",
             scheme=request.scheme,
-            mode=request.mode,
+            mode=request.mode or "first_error",
             id_key=request.id_key,
             text_key=request.text_key,
             steps_key=request.steps_key,
+            pair_key=request.pair_key,
+            labels=request.labels,
             encoding=request.encoding,
         )
-        items, steps, shown = _check(draft, request.items, notices, advance)
+        counts = _check(draft, request.items, notices, advance)
     except InputError as error:
         raise _with_option(error) from error
     settings = folder / SETTINGS
@@ -137,9 +182,7 @@ def start(
         copied=copied,
         draft=draft,
         text=config_text(draft, data.relative_to(folder.resolve()).as_posix()),
-        items=items,
-        steps=steps,
-        shown=shown,
+        counts=counts,
     )
     if not dry_run:
         try:
@@ -183,22 +226,44 @@ def _encoding(name: str | None) -> str | None:
     return name
 
 
-def _check(draft: Draft, items: Path, notices: Notices, advance: Callable[[int], None]) -> tuple[int, int, int]:
-    """Reads the config and all items with it, from a folder that vanishes; counts items and entries."""
+def _check(draft: Draft, items: Path, notices: Notices, advance: Callable[[int], None]) -> Counts:
+    """Reads the config and all items with it, from a folder that vanishes; counts what they hold."""
+    counts = Counts()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "config.yaml"
         home = items.resolve()
         path.write_text(config_text(draft, home.name, str(home.parent)), encoding="utf-8")
         project = read_project(path, Notices())
-        kind = listing(project, draft.steps_key.value)
-        count = steps = shown = 0
         for item in read_items(project, notices):
-            count += 1
-            rated = sum(read_turn(entry, kind).ratable for entry in item.data[draft.steps_key.value])
-            steps += rated
-            shown += len(item.data[draft.steps_key.value]) - rated
+            counts.items += 1
+            _count(project, item, counts)
             advance(1)
-    return count, steps, shown
+    if draft.scheme == "code_review" and not counts.changed:
+        raise InputError(
+            f"{items}: no item changes a file, so there is nothing to review",
+            hint="Changes are read from steps with edits of files (tool_calls).",
+        )
+    if draft.scheme == "trajectory_edit" and not counts.texts:
+        raise InputError(f"{items}: no step has a text that can be corrected")
+    return counts
+
+
+def _count(project: Project, item: Item, counts: Counts) -> None:
+    key = project.steps_key()
+    for scheme in project.schemes:
+        if isinstance(scheme, ProcessReward) and key is not None:
+            kind = listing(project, key)
+            rated = sum(read_turn(entry, kind).ratable for entry in item.data[key])
+            counts.steps += rated
+            counts.shown += len(item.data[key]) - rated
+            return
+        if isinstance(scheme, CodeReviewScheme):
+            counts.changed += bool(diff_of_trace(to_trace(item, project, Notices())).files)
+        elif isinstance(scheme, TrajectoryEdit):
+            counts.texts += sum(1 for _ in editable(scheme, item.data[scheme.steps_key]))
+            counts.texts += scheme.edit_final_answer and item.data.get(scheme.final_answer_key) is not None
+    found = item.data.get(key) if key is not None else None
+    counts.steps += len(found) if isinstance(found, list) else 0
 
 
 def _with_option(error: InputError) -> InputError:
