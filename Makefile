@@ -22,10 +22,12 @@ demo: ## show the whole way, traces to training data, on a real Label Studio
 	@venv=$$($(VENV) demo) && "$$venv/bin/potato-bridge" demo $(ARGS)
 
 .PHONY: test
-test: ## run all tests, with a real Label Studio, a real Potato and a real browser
+test: ## run all tests, with a real Label Studio, Argilla, Potato and browser
 	@venv=$$($(VENV) dev) && server=$$($(VENV) label-studio) && potato=$$($(VENV) potato) && \
+	argilla=$$($(VENV) argilla) && \
 	POTATO_BRIDGE_TEST_LABEL_STUDIO="$$server/bin/label-studio" \
 	POTATO_BRIDGE_TEST_POTATO="$$potato/bin/potato" \
+	POTATO_BRIDGE_TEST_ARGILLA="$$argilla/bin/python" \
 	"$$venv/bin/python" -m pytest --durations=15 $(ARGS)
 
 .PHONY: lint

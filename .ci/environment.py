@@ -4,6 +4,7 @@
     python .ci/environment.py demo           # the package (editable) with its demo extra
     python .ci/environment.py label-studio   # the server alone, for the tests
     python .ci/environment.py potato         # Potato alone, for the tests
+    python .ci/environment.py argilla        # the Argilla server alone, for the tests
 
 An environment is `.cache/venvs/<name>-<key>`. The key covers what decides its
 content, so a changed pin makes a new environment and a changed lint setting does
@@ -27,9 +28,9 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "constraints.txt"
-# Potato's dependencies have pins of their own: they need not fit ours.
-POTATO = ROOT / "tests" / "servers" / "potato-constraints.txt"
-ENVIRONMENTS = ("demo", "dev", "label-studio", "potato")
+# Programs whose dependencies have pins of their own: they need not fit ours.
+PROGRAMS = {name: ROOT / "tests" / "servers" / f"{name}-constraints.txt" for name in ("argilla", "potato")}
+ENVIRONMENTS = ("demo", "dev", "label-studio", *PROGRAMS)
 STAMP = "complete"
 BIN = "Scripts" if os.name == "nt" else "bin"
 
@@ -39,8 +40,8 @@ def requirements(name: str, project: dict[str, Any]) -> list[str]:
     if name == "label-studio":
         # The same pin as the demo's: the tests then run the server that users get.
         return list(project["project"]["optional-dependencies"]["demo"])
-    if name == "potato":
-        return ["-r", str(POTATO)]
+    if name in PROGRAMS:
+        return ["-r", str(PROGRAMS[name])]
     if name == "demo":
         return ["-e", f"{ROOT}[demo]"]
     # The dev group is spelled out because pip has no --group before 25.1.
@@ -107,7 +108,7 @@ def main() -> None:
     name = sys.argv[1]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     arguments = requirements(name, project)
-    constraints = POTATO if name == "potato" else CONSTRAINTS
+    constraints = PROGRAMS.get(name, CONSTRAINTS)
     venvs = ROOT / ".cache" / "venvs"
     folder = venvs / f"{name}-{key_of(arguments, constraints, project)}"
     venvs.mkdir(parents=True, exist_ok=True)

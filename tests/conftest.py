@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.servers.argilla import Argilla, find_argilla, running_argilla
 from tests.servers.label_studio import LabelStudio, find_label_studio, running_label_studio
 from tests.servers.potato import Potato, find_potato, installed_potato
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
     from potato_bridge.remotes.label_studio_server import LocalUser
+    from tests.servers.argilla import ArgillaUser
 
 
 def pytest_configure() -> None:
@@ -30,6 +32,7 @@ def pytest_report_header() -> list[str]:
 
     return [
         f"label studio: {find_label_studio() or 'none; `make test` installs it'}",
+        f"argilla: {find_argilla() or 'none; `make test` installs it'}",
         f"potato: {find_potato() or 'none; `make test` installs it'}",
         f"chromium: {find_chromium() or HOW_TO_INSTALL}",
     ]
@@ -48,6 +51,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def label_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabelStudio]:
     """A real Label Studio, shared by all tests: make projects, do not rely on an empty server."""
     with running_label_studio(tmp_path_factory.mktemp("label-studio")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def argilla(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Argilla]:
+    """A real Argilla, shared by all tests: make a workspace of your own, do not rely on an empty server."""
+    with running_argilla(tmp_path_factory.mktemp("argilla")) as server:
         yield server
 
 
@@ -77,6 +87,26 @@ def annotator_page(browser: Browser, label_studio: LabelStudio) -> Iterator[Call
         contexts.append(context)
         page = new_page(context, label_studio.url)
         sign_in(page, label_studio.url, user or label_studio.admin)
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def argilla_page(browser: Browser, argilla: Argilla) -> Iterator[Callable[..., Page]]:
+    """Makes signed-in pages of Argilla: `argilla_page()` as the owner, `argilla_page(user)` as others."""
+    from tests.servers.annotator import new_page
+    from tests.servers.argilla_pages import sign_in
+
+    contexts = []
+
+    def make(user: ArgillaUser | None = None, *, width: int = 1280, height: int = 900) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": height})
+        contexts.append(context)
+        page = new_page(context, argilla.url)
+        sign_in(page, user or argilla.owner)
         return page
 
     yield make

@@ -256,10 +256,11 @@ def test_every_setting_is_documented(tmp_path: Path, taken: set[tuple[tuple[str,
     path.write_text(example, encoding="utf-8")
     found = settings.read_settings(path)
     # The example sets all there is.
-    assert None not in (found.config, found.records, found.template, found.notices, found.label_studio_url)
+    assert None not in (found.config, found.records, found.template, found.notices)
+    assert None not in (found.label_studio_url, found.argilla_url)
     for section, key in taken:
         full = ".".join((*section, key))
-        assert key == "label_studio" or f"| `{full}` |" in text
+        assert key in ("argilla", "label_studio") or f"| `{full}` |" in text
 
 
 def test_the_examples_of_the_page_can_be_read(tmp_path: Path) -> None:

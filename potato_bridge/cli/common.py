@@ -1,5 +1,6 @@
 """What all verbs share: output, notices, errors, options, and where a setting comes from."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Where Label Studio listens when nobody says otherwise.
 DEFAULT_URL = "http://localhost:8080"
+#: Likewise Argilla.
+DEFAULT_ARGILLA_URL = "http://localhost:6900"
 
 ConfigArgument = Annotated[
     Path | None,
@@ -48,6 +51,24 @@ KeyOption = Annotated[
         "--api-key",
         envvar="LABEL_STUDIO_API_KEY",
         help="Access token (personal or legacy). Better in the environment than on the command line.",
+        show_default=False,
+    ),
+]
+ArgillaUrlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--argilla-url",
+        envvar="ARGILLA_API_URL",
+        help=f"Argilla's address. Default: {DEFAULT_ARGILLA_URL}, where a key is given.",
+        show_default=False,
+    ),
+]
+ArgillaKeyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--argilla-api-key",
+        envvar="ARGILLA_API_KEY",
+        help="Argilla's API key. Better in the environment than on the command line.",
         show_default=False,
     ),
 ]
@@ -182,11 +203,22 @@ def connect(url: str | None, api_key: str | None) -> "LabelStudio":
     from potato_bridge.remotes.label_studio import LabelStudio
 
     if not api_key:
+        if not url and (os.environ.get("ARGILLA_API_URL") or os.environ.get("ARGILLA_API_KEY") or _only_argilla()):
+            raise UsageError(
+                "potato-bridge does not push to Argilla or pull from it yet",
+                hint="`potato-bridge doctor` checks the Argilla server. For Label Studio, set LABEL_STUDIO_URL and "
+                "LABEL_STUDIO_API_KEY.",
+            )
         raise UsageError(
             "no access token for Label Studio",
             hint="Set LABEL_STUDIO_API_KEY: in Label Studio, Account & Settings > Access Token.",
         )
     return LabelStudio(url or settings().label_studio_url or DEFAULT_URL, api_key)
+
+
+def _only_argilla() -> bool:
+    found = settings()
+    return bool(found.argilla_url and not found.label_studio_url)
 
 
 def report(error: BridgeError) -> None:

@@ -23,6 +23,7 @@ class Settings:
     notices: Policy | None = None
     label_studio_url: str | None = None
     label_studio_project: str | None = None
+    argilla_url: str | None = None
 
 
 def find_settings(folder: Path) -> Settings:
@@ -57,17 +58,20 @@ def read_settings(path: Path) -> Settings:
     server = root.section("label_studio")
     url = server.optional("url") if server else None
     named = server.optional("project") if server else None
-    for section in (root, *([server] if server else [])):
+    argilla = root.section("argilla")
+    argilla_url = argilla.optional("url") if argilla else None
+    for section in (root, *(found for found in (server, argilla) if found)):
         _refuse_others(section)
     if document.problems:
         raise InputError(f"{path} cannot be used", problems=document.problems)
-    return Settings(config, records, template, Policy(policy) if policy else None, url, named)
+    return Settings(config, records, template, Policy(policy) if policy else None, url, named, argilla_url)
 
 
 def _refuse_others(section: Section) -> None:
     for key in section.values.keys() - section.used:
         if any(word in key.lower() for word in _SECRETS):
-            section.problem(key, "a token does not belong in a file", "Set LABEL_STUDIO_API_KEY, and delete it here.")
+            variable = "ARGILLA_API_KEY" if section.path[:1] == ("argilla",) else "LABEL_STUDIO_API_KEY"
+            section.problem(key, "a token does not belong in a file", f"Set {variable}, and delete it here.")
         else:
             known = f"Known keys: {', '.join(sorted(section.used))}."
             section.problem(key, f"unknown key {key!r}", did_you_mean(key, section.used) or known)

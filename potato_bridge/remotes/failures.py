@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,16 +12,51 @@ import msgspec
 from potato_bridge.errors import AuthError, RemoteError
 from potato_bridge.remotes.base import UnansweredError
 
-#: Faults that go away by themselves; a 500 is among them because Label Studio answers so while SQLite is locked.
+#: Faults that go away by themselves; a 500 is among them because servers answer so while SQLite is locked.
 TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 WHERE_TOKENS = "In Label Studio: Account & Settings > Personal Access Token"
 _LONGEST_PAUSE = 60.0
 _SHOWN = 500
+_ARGILLA_ERRORS = 3
 # Nothing of a request has been sent when one of these is raised.
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 _BODY_LIMIT = "You cannot access body after reading from request's data stream"
 LOOKS_FIRST = "Run the same command again: it looks first what has arrived."
-_IS_IT = "Is this Label Studio's own address, and is there no login page in front of it?"
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A kind of server, as its errors name it.
+
+    Attributes:
+        name: As people call it.
+        address_from: Where its address is set.
+        key_header: The header of its API keys; empty: Label Studio's two kinds of token, in `Authorization`.
+        key_hint: Where a key is found.
+        body_hint: What raises its limit of a request's size.
+    """
+
+    name: str
+    address_from: str
+    key_header: str
+    key_hint: str
+    body_hint: str
+
+
+LABEL_STUDIO = Product(
+    name="Label Studio",
+    address_from="--url or LABEL_STUDIO_URL",
+    key_header="",
+    key_hint=WHERE_TOKENS,
+    body_hint="Raise DATA_UPLOAD_MAX_MEMORY_SIZE of Label Studio, or the proxy's limit (client_max_body_size).",
+)
+ARGILLA = Product(
+    name="Argilla",
+    address_from="--argilla-url or ARGILLA_API_URL",
+    key_header="X-Argilla-Api-Key",
+    key_hint="In Argilla: My settings > API key; copy it whole, from this server.",
+    body_hint="Raise the proxy's limit (client_max_body_size): Argilla itself has none.",
+)
 
 
 class TransientError(Exception):
@@ -37,13 +73,15 @@ class TransientError(Exception):
         self.pause = pause
 
 
-def no_answer(error: httpx.HTTPError, url: str, method: str, path: str, *, seen: bool) -> Exception:
+def no_answer(
+    error: httpx.HTTPError, url: str, method: str, path: str, *, seen: bool, product: Product = LABEL_STUDIO
+) -> Exception:
     """The error for a request that got no answer; `seen`: whether the server has ever answered us."""
     why = str(error) or type(error).__name__
     if isinstance(error, _NOT_SENT):
         failure = RemoteError(
             f"cannot reach {url}: {why}",
-            hint="Is the server running, and the address right? Set it with --url or LABEL_STUDIO_URL.",
+            hint=f"Is the server running, and the address right? Set it with {product.address_from}.",
         )
         # Refused from the start is a wrong address; refused later is a server that restarts.
         return TransientError(failure) if seen and method == "GET" else failure
@@ -54,7 +92,9 @@ def no_answer(error: httpx.HTTPError, url: str, method: str, path: str, *, seen:
     )
 
 
-def value_of(answer: httpx.Response, url: str, method: str, path: str, *, personal: bool) -> Any:
+def value_of(
+    answer: httpx.Response, url: str, method: str, path: str, *, personal: bool, product: Product = LABEL_STUDIO
+) -> Any:
     """The JSON value of an answer; raises the error that it stands for.
 
     Args:
@@ -63,6 +103,7 @@ def value_of(answer: httpx.Response, url: str, method: str, path: str, *, person
         method: "GET" where the request changed nothing.
         path: The path that was asked for.
         personal: Whether the token is a personal one.
+        product: What kind of server it is.
 
     Raises:
         TransientError: Worth another try.
@@ -71,6 +112,7 @@ def value_of(answer: httpx.Response, url: str, method: str, path: str, *, person
         RemoteError: A refusal, a redirect, or no JSON.
     """
     status, what = answer.status_code, f"{url} {method} {path}"
+    is_it = f"Is this {product.name}'s own address, and is there no login page in front of it?"
     if status == 204:
         return None
     if answer.is_success:
@@ -80,7 +122,7 @@ def value_of(answer: httpx.Response, url: str, method: str, path: str, *, person
             if method == "GET":
                 raise RemoteError(
                     f"{what}: the answer is not JSON ({answer.headers.get('content-type', 'no type')})",
-                    hint=_IS_IT,
+                    hint=is_it,
                 ) from error
             raise UnansweredError(
                 f"{what}: the answer makes no sense; the server may have carried it out", hint=LOOKS_FIRST
@@ -88,17 +130,17 @@ def value_of(answer: httpx.Response, url: str, method: str, path: str, *, person
     if answer.is_redirect:
         raise _redirected(answer, what)
     if status == 401:
-        raise _unauthorized(answer, url, personal)
+        raise _unauthorized(answer, url, personal, product)
     detail = detail_of(answer)
     if status == 403:
         raise AuthError(f"{what}: the account may not do this: {detail}")
     if status == 413 or (status == 500 and _BODY_LIMIT in answer.text):
         raise RemoteError(
             f"{what}: the request is larger than the server or a proxy in front of it takes",
-            hint="Raise DATA_UPLOAD_MAX_MEMORY_SIZE of Label Studio, or the proxy's limit (client_max_body_size).",
+            hint=product.body_hint,
         )
     is_page = answer.headers.get("content-type", "").startswith("text/html")
-    failure = RemoteError(f"{what}: {status} {detail}", hint=_IS_IT if is_page and status < 500 else "")
+    failure = RemoteError(f"{what}: {status} {detail}", hint=is_it if is_page and status < 500 else "")
     if status == 429 or (method == "GET" and status in TRANSIENT):
         raise TransientError(failure, _pause(answer.headers))
     if status >= 500 or status == 408:
@@ -118,10 +160,25 @@ def detail_of(answer: httpx.Response) -> str:
         return " ".join(shown.split()) or answer.reason_phrase
     if not isinstance(value, dict):
         return str(value)[:_SHOWN]
+    if isinstance(value.get("detail"), dict):
+        return _argilla_detail(value["detail"])
     errors = value.get("validation_errors")
     parts = [f"{field}: {text}" for field, texts in errors.items() for text in _texts(texts)] if errors else []
-    detail = "; ".join(parts) or str(value.get("detail") or value.get("error") or answer.reason_phrase)
+    said = value.get("detail") or value.get("error") or value.get("message")
+    detail = "; ".join(parts) or str(said or answer.reason_phrase)
     return " ".join(detail.split())[:_SHOWN]
+
+
+def _argilla_detail(detail: Mapping[str, Any]) -> str:
+    """Of `{"code": …, "params": {"errors": [{"loc": ["body", "items", 0], "msg": …}]}}`, or `{"detail": …}` in it."""
+    params = detail.get("params")
+    params = params if isinstance(params, dict) else {}
+    rows = params.get("errors")
+    rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    # One wrong value has an error for each type that it might have had.
+    texts = [f"{'.'.join(map(str, row.get('loc') or []))}: {row.get('msg')}" for row in rows[:_ARGILLA_ERRORS]]
+    said = "; ".join(texts) or str(params.get("detail") or detail.get("code") or detail)
+    return " ".join(said.split())[:_SHOWN]
 
 
 def _texts(value: Any) -> list[str]:
@@ -150,7 +207,9 @@ def _redirected(answer: httpx.Response, what: str) -> RemoteError:
     )
 
 
-def _unauthorized(answer: httpx.Response, url: str, personal: bool) -> AuthError:
+def _unauthorized(answer: httpx.Response, url: str, personal: bool, product: Product) -> AuthError:
+    if product.key_header:
+        return AuthError(f"{url} does not know this API key", hint=product.key_hint)
     detail = detail_of(answer)
     if "legacy token authentication has been disabled" in detail:
         return AuthError(

@@ -18,10 +18,19 @@ from typing import Any, Self
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
+import msgspec
 import stamina
 
-from potato_bridge.errors import AuthError, RemoteError, UsageError
-from potato_bridge.remotes.failures import WHERE_TOKENS, TransientError, detail_of, no_answer, value_of
+from potato_bridge.errors import AuthError, InputError, RemoteError, UsageError
+from potato_bridge.remotes.failures import (
+    LABEL_STUDIO,
+    WHERE_TOKENS,
+    Product,
+    TransientError,
+    detail_of,
+    no_answer,
+    value_of,
+)
 
 READ_SECONDS = 120.0
 WRITE_SECONDS = 60.0
@@ -37,6 +46,18 @@ logging.getLogger("stamina").addHandler(logging.NullHandler())
 def _again(error: Exception) -> bool | float:
     """For stamina: whether to try again, or after how many seconds."""
     return isinstance(error, TransientError) and (error.pause or True)
+
+
+def to_json(value: Any) -> bytes:
+    """JSON as it is sent.
+
+    Raises:
+        InputError: A lone surrogate: a server refuses it, or takes it and then fails on every listing of the project.
+    """
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError as error:
+        raise InputError("a text has half of a surrogate pair, which is no character") from error
 
 
 def normal_url(url: str) -> str:
@@ -83,8 +104,9 @@ class Http:
     """A connection to one server, with one account.
 
     Args:
-        url: Where Label Studio answers; a path in front ("https://host/ls/") is fine.
-        api_key: Legacy token, or personal access token.
+        url: Where the server answers; a path in front ("https://host/ls/") is fine.
+        api_key: Its API key; of Label Studio a legacy token, or a personal access token.
+        product: What kind of server it is.
         transport: What carries the requests; the network if None.
 
     Raises:
@@ -92,14 +114,22 @@ class Http:
         AuthError: The token cannot be one.
     """
 
-    def __init__(self, url: str, api_key: str, *, transport: httpx.BaseTransport | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        api_key: str,
+        *,
+        product: Product = LABEL_STUDIO,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
         self.url = normal_url(url)
+        self._product = product
         self._key = api_key.strip()
         if not self._key or not self._key.isascii() or re.search(r"[\s\x00-\x1f]", self._key):
             raise AuthError(
                 "the access token is empty, or has characters that no token has", hint="Give the token alone."
             )
-        claims = _claims(self._key)
+        claims = {} if product.key_header else _claims(self._key)
         self._personal = bool(claims)
         if claims.get("token_type") == "access":
             raise AuthError(
@@ -182,7 +212,8 @@ class Http:
         seconds: float = READ_SECONDS,
         missing_ok: bool = False,
     ) -> tuple[Any, int]:
-        headers = {"Authorization": self._authorization(), "Accept": "application/json"}
+        identity = self._product.key_header or "Authorization"
+        headers = {identity: self._authorization(), "Accept": "application/json"}
         if body is not None:
             headers["Content-Type"] = "application/json"
         timeout = httpx.Timeout(seconds, connect=_CONNECT_SECONDS)
@@ -192,7 +223,7 @@ class Http:
                     method, self.url + path, params=params, content=body, headers=headers, timeout=timeout
                 )
             except httpx.HTTPError as error:
-                raise no_answer(error, self.url, method, path, seen=self._answered) from error
+                raise no_answer(error, self.url, method, path, seen=self._answered, product=self._product) from error
             self._answered = True
             if answer.status_code == 401 and self._personal and may_renew:
                 # It ended early: the clocks differ, or the server was restored. Nothing was carried out.
@@ -202,9 +233,12 @@ class Http:
             break
         if answer.status_code == 404 and missing_ok:
             return None, len(answer.content)
-        return value_of(answer, self.url, method, path, personal=self._personal), len(answer.content)
+        value = value_of(answer, self.url, method, path, personal=self._personal, product=self._product)
+        return value, len(answer.content)
 
     def _authorization(self) -> str:
+        if self._product.key_header:
+            return self._key
         if not self._personal:
             return f"Token {self._key}"
         if time.monotonic() >= self._access_until:

@@ -15,10 +15,10 @@ from typing import Any
 import httpx
 import msgspec
 
-from potato_bridge.errors import InputError, RemoteError
+from potato_bridge.errors import RemoteError
 from potato_bridge.remotes.base import RemoteProject, RemoteUser, UnansweredError
 from potato_bridge.remotes.failures import LOOKS_FIRST
-from potato_bridge.remotes.http import Http
+from potato_bridge.remotes.http import Http, to_json
 
 TITLE_LENGTH = (3, 50)
 #: The server's limit of one request is 250 MB; a proxy's is often lower, which is an error of its own.
@@ -358,18 +358,6 @@ class LabelStudio:
         if not isinstance(value, dict):
             raise UnansweredError(f"{self.url} {method} {path}: the answer makes no sense", settled=True)
         return value
-
-
-def to_json(value: Any) -> bytes:
-    """JSON as it is sent.
-
-    Raises:
-        InputError: A lone surrogate: the server would take it, and then fail on every listing of the project.
-    """
-    try:
-        return msgspec.json.encode(value)
-    except UnicodeEncodeError as error:
-        raise InputError("a text has half of a surrogate pair, which is no character") from error
 
 
 def _project(row: Mapping[str, Any]) -> RemoteProject:

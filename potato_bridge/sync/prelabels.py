@@ -20,7 +20,8 @@ from potato_bridge.converters.label_studio.prelabels import fingerprint
 from potato_bridge.errors import OutcomeUnknownError, RemoteError
 from potato_bridge.notices import Notices
 from potato_bridge.remotes.base import RemoteProject, UnansweredError
-from potato_bridge.remotes.label_studio import LabelStudio, to_json
+from potato_bridge.remotes.http import to_json
+from potato_bridge.remotes.label_studio import LabelStudio
 from potato_bridge.sync.listing import bridge_meta
 from potato_bridge.sync.plan import LocalItem, Planner, ShowPrelabels, UpdatePrelabels
 from potato_bridge.sync.send import repeatable

@@ -15,7 +15,8 @@ from potato_bridge.errors import InputError, Problem
 from potato_bridge.model import Project
 from potato_bridge.notices import Notices
 from potato_bridge.remotes.base import RemoteTask
-from potato_bridge.remotes.label_studio import MAX_BODY, LabelStudio, to_json
+from potato_bridge.remotes.http import to_json
+from potato_bridge.remotes.label_studio import MAX_BODY, LabelStudio
 from potato_bridge.sync.adopt import Adoption, adoption, refuse
 from potato_bridge.sync.ledger import Ledger
 from potato_bridge.sync.listing import bridge_meta, list_tasks

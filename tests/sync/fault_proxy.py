@@ -121,7 +121,7 @@ def fault_proxy(target: str, prefix: str = "") -> Iterator[FaultProxy]:
                 return
             self.answer(got.status_code, got.content, got.headers.get("content-type", ""))
 
-        do_GET = do_POST = do_PATCH = do_DELETE = handle_any
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = handle_any
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
