@@ -18,7 +18,7 @@ from potato_bridge.model import Record
 from potato_bridge.notices import Notices
 from potato_bridge.sync.build import label_studio_tasks
 from tests.converters.label_studio.general_page import ANSWERS, make_project
-from tests.servers.annotator import errors, open_task, submit
+from tests.servers.annotator import add_view, errors, open_task, submit
 
 ROOT = Path(__file__).resolve().parents[2]
 DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
@@ -105,6 +105,7 @@ def test_every_type_on_one_page(label_studio, annotator_page, tmp_path):
         "model_version": MODEL_VERSION,
     }
     made = http.post("/api/projects/", json=body).raise_for_status().json()["id"]
+    add_view(http, made, project)
     tasks = list(label_studio_tasks(project, Notices()))
     answer = http.post(f"/api/projects/{made}/import?return_task_ids=true", json=tasks).raise_for_status()
     task = answer.json()["task_ids"][0]

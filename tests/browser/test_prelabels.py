@@ -9,14 +9,12 @@ from potato_bridge.converters.label_studio.interface import build_interface
 from potato_bridge.converters.label_studio.prefill import add_predictions
 from potato_bridge.converters.label_studio.prelabel_fit import fit, fitting
 from potato_bridge.converters.label_studio.prelabels import became_of, fingerprint, prediction
-from potato_bridge.converters.label_studio.questions import hidden_data
 from potato_bridge.converters.label_studio.results import read_answer
-from potato_bridge.converters.label_studio.task_list import task_list_view
 from potato_bridge.model import Prelabel
 from potato_bridge.notices import Notices
 from tests.browser.test_code_review import comment, line, newest_first, select, verdict
 from tests.converters.label_studio import reviews
-from tests.servers.annotator import errors, open_task, submit
+from tests.servers.annotator import add_view, errors, open_task, submit
 
 PARSER = {"file": "src/parser.py"}
 REVIEW = {
@@ -68,9 +66,7 @@ def desk(label_studio):
     }
     http = label_studio.http
     number = http.post("/api/projects/", json=body).raise_for_status().json()["id"]
-    # Without it the list of tasks comes late, and takes the pre-label away from a task that is open already.
-    view = {"project": number, "data": task_list_view(hides=hidden_data(project))}
-    http.post("/api/dm/views/", json=view).raise_for_status()
+    add_view(http, number, project)
     answer = http.post(f"/api/projects/{number}/import?return_task_ids=true", json=[task] * 3).raise_for_status()
     tasks = answer.json()["task_ids"]
     http.patch(f"/api/projects/{number}/", json={"model_version": "ann@example.com"}).raise_for_status()

@@ -14,7 +14,7 @@ from potato_bridge.converters.label_studio.results import Answer, read_answer
 from potato_bridge.notices import Notices
 from potato_bridge.sync.build import label_studio_tasks
 from tests.browser import reviewing
-from tests.servers.annotator import errors, open_task, press, submit, update
+from tests.servers.annotator import add_view, errors, open_task, press, submit, update
 from tests.several_schemes import EDIT, FIRST_ERROR, PER_STEP, RADIO, REVIEW, SECOND, SPAN, item, project
 
 TEXT = "{annotation_type: text, name: why, description: Why, required: true, rows: 3}"
@@ -40,6 +40,7 @@ class Desk:
             "model_version": MODEL_VERSION,
         }
         self.id = self.http.post("/api/projects/", json=body).raise_for_status().json()["id"]
+        add_view(self.http, self.id, self.project)
         tasks = list(label_studio_tasks(self.project, Notices()))
         made = self.http.post(f"/api/projects/{self.id}/import?return_task_ids=true", json=tasks).raise_for_status()
         [self.task] = made.json()["task_ids"]

@@ -250,7 +250,7 @@ def turn_to(page, step: int) -> None:
     """Turns to the page of a step with the keyboard: again, if nothing happened."""
     name = page.locator(".pb-edit .pb-step .pb-name")
     for _ in range(10 * step):
-        shown = int(name.inner_text().removeprefix("Step "))
+        shown = int((name.text_content() or "").removeprefix("Step ") or 0)
         if shown == step:
             return
         # The box of a page has the focus when it is opened; in a box the keys belong to the text.

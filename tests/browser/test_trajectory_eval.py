@@ -14,7 +14,7 @@ from potato_bridge.notices import Notices
 from potato_bridge.sync.build import label_studio_tasks
 from tests.browser.test_general import PLACES
 from tests.converters.label_studio.judged_page import ANSWERS, RATIONALE, make_project
-from tests.servers.annotator import errors, open_task, submit, update
+from tests.servers.annotator import add_view, errors, open_task, submit, update
 
 DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
 
@@ -32,6 +32,7 @@ class Desk:
             "model_version": MODEL_VERSION,
         }
         self.id = self.http.post("/api/projects/", json=body).raise_for_status().json()["id"]
+        add_view(self.http, self.id, self.project)
         tasks = list(label_studio_tasks(project, Notices()))
         answer = self.http.post(f"/api/projects/{self.id}/import?return_task_ids=true", json=tasks)
         self.task = answer.raise_for_status().json()["task_ids"][0]
@@ -52,7 +53,7 @@ class Desk:
         """Turns to the page of a step with the keyboard: again, if nothing happened."""
         name = self.page.locator(".pb-judged .pb-step .pb-name")
         for _ in range(40):
-            shown = int(name.inner_text().removeprefix("Step ")) if name.count() else 0
+            shown = int((name.text_content() or "").removeprefix("Step ") or 0) if name.count() else 0
             if shown == number:
                 return
             self.page.keyboard.press("Alt+ArrowLeft" if shown > number else "Alt+ArrowRight")

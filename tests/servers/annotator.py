@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from httpx import Client
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -24,6 +25,9 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from potato_bridge.converters.label_studio.questions import hidden_data
+from potato_bridge.converters.label_studio.task_list import task_list_view
+from potato_bridge.model import Project
 from potato_bridge.remotes.label_studio_server import LocalUser
 
 CHROMIUM_VARIABLE = "CHROMIUM"
@@ -125,6 +129,12 @@ def new_page(context: BrowserContext, url: str) -> Page:
 def errors(page: Page) -> list[str]:
     """What went wrong in the page: console errors and uncaught exceptions."""
     return [text for kind, text in page.logs if kind in ("error", "pageerror")]
+
+
+def add_view(http: Client, number: int, project: Project) -> None:
+    """Make the view that `push` makes: without it the list comes late and takes an open task's pre-label away."""
+    view = {"project": number, "data": task_list_view(hides=hidden_data(project))}
+    http.post("/api/dm/views/", json=view).raise_for_status()
 
 
 def open_task(page: Page, project: int, task: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -121,6 +122,11 @@ def test_those_that_a_team_deleted_are_sent_again(world: Prelabelled) -> None:
     body = {"selectedItems": {"all": True, "excluded": []}}
     world.server.http.post(path, params=params, json=body).raise_for_status()
     assert world.predictions("trace_0") == []
+    # The server counts them anew a moment later.
+    query = {"project": world.project_id, "include": "id,total_predictions"}
+    deadline = time.monotonic() + 30
+    while any(row["total_predictions"] for row in world.server.http.get("/api/tasks/", params=query).json()["tasks"]):
+        assert time.monotonic() < deadline
     world.push()
     assert world.predictions("trace_0") == [("m", "step_1")]
     assert operations(world.push()) == []
