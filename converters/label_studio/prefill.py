@@ -4,9 +4,10 @@ A prediction, never `value=` of a text box: that one shows an emptied box with i
 """
 
 import hashlib
-import json
 from collections.abc import Container, Mapping, Sequence
 from typing import Any, Final
+
+import msgspec
 
 from potato_bridge.converters.label_studio import fields
 from potato_bridge.converters.label_studio.question import Entries
@@ -74,5 +75,4 @@ def are_prelabels(prelabels_hash: str | None) -> bool:
 
 def canonical_hash(value: Any) -> str:
     """SHA-256, in hexadecimal, of a value as canonical JSON."""
-    canonical = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(msgspec.json.encode(value, order="deterministic")).hexdigest()

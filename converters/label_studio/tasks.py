@@ -1,11 +1,8 @@
 """Item and trace → a Label Studio task."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any, Final
-
-import msgspec
 
 from potato_bridge.converters.label_studio import fields, prefill, templates
 from potato_bridge.converters.label_studio.clip import clip
@@ -78,7 +75,7 @@ def build_task(
     about = {scheme.name: question.about(scheme, data) for scheme, question in schemes}
     meta: dict[str, Any] = {
         "id": item.id,
-        "hash": _hash(data),
+        "hash": prefill.canonical_hash(data),
         "steps_hash": steps_hash(project, data),
         "total_steps": total,
         "schema": fields.TASK_SCHEMA,
@@ -93,7 +90,7 @@ def build_task(
 def steps_hash(project: Project, data: Mapping[str, Any]) -> str | None:
     """What answers are about in a task's data: `key:hash` for each part, with spaces; None where a part is missing."""
     keys = [key for scheme, question in asked(project) for key in question.subject(scheme)]
-    parts = [f"{key}:{_hash(data[key])[:_DIGITS]}" for key in dict.fromkeys(keys) if key in data]
+    parts = [f"{key}:{prefill.canonical_hash(data[key])[:_DIGITS]}" for key in dict.fromkeys(keys) if key in data]
     return " ".join(parts) if len(parts) == len(set(keys)) else None
 
 
@@ -138,7 +135,3 @@ def _fold(display: TraceDisplay) -> int | None:
 def _html(value: object) -> str:
     # Jinja's macros give Markup, a str that only templates need.
     return storable(str(value))
-
-
-def _hash(value: Any) -> str:
-    return hashlib.sha256(msgspec.json.encode(value, order="deterministic")).hexdigest()

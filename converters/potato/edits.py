@@ -8,6 +8,8 @@ import difflib
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from potato_bridge.converters.diffs.apply_patch import read_apply_patch
+from potato_bridge.model.diff import Hunk as DiffHunk
 from potato_bridge.model.trace import Edit, Hunk
 
 _CONTEXT = 3
@@ -24,12 +26,14 @@ _DELETES = frozenset(("delete", "delete_file", "remove_file", "rm"))
 _REWRITES = frozenset(("edit", "edit_file", "replace", "str_replace_editor", "str_replace_based_edit_tool"))
 #: `command` of str_replace_editor and its kin: whether it changes the file.
 _READS = frozenset(("view", "undo_edit"))
-
-_MARKS: dict[str, Literal["create", "modify", "delete"]] = {
-    "*** Add File: ": "create",
-    "*** Update File: ": "modify",
-    "*** Delete File: ": "delete",
+#: Status of a file in an `apply_patch` to what its edit does, and kind of a line to its mark.
+_OPS: dict[str, Literal["create", "modify", "delete", "rename"]] = {
+    "added": "create",
+    "modified": "modify",
+    "deleted": "delete",
+    "renamed": "rename",
 }
+_MARKS = {"context": " ", "added": "+", "removed": "-"}
 
 
 def read_edits(name: str, arguments: Mapping[str, Any] | None, raw: str | None, failed: bool | None) -> list[Edit]:
@@ -126,21 +130,22 @@ def _create(path: str, text: str) -> Edit:
 
 
 def _read_patch(patch: str) -> list[Edit]:
-    """The format of `apply_patch`: files marked by `***`, hunks by `@@`, no line numbers."""
-    edits: list[Edit] = []
-    for line in patch.split("\n"):
-        mark = next((mark for mark in _MARKS if line.startswith(mark)), None)
-        if mark is not None:
-            edits.append(Edit(path=line.removeprefix(mark).strip(), op=_MARKS[mark], origin="apply_patch"))
-        elif not edits:
-            continue
-        elif line.startswith("*** Move to: "):
-            edits[-1].old_path, edits[-1].path = edits[-1].path, line.removeprefix("*** Move to: ").strip()
-            edits[-1].op = "rename"
-        elif line.startswith("@@"):
-            edits[-1].hunks.append(Hunk(lines=[], section=line.removeprefix("@@").strip() or None))
-        elif line[:1] in ("+", "-", " "):
-            if not edits[-1].hunks:
-                edits[-1].hunks.append(Hunk(lines=[]))
-            edits[-1].hunks[-1].lines.append(line)
-    return edits
+    """The files of an `apply_patch`."""
+    return [
+        Edit(
+            path=file.path,
+            op=_OPS[file.status],
+            old_path=file.old_path,
+            hunks=[_hunk(hunk) for hunk in file.hunks],
+            origin="apply_patch",
+        )
+        for file in read_apply_patch(patch)[0]
+    ]
+
+
+def _hunk(hunk: DiffHunk) -> Hunk:
+    lines = []
+    for line in hunk.lines:
+        lines.append(f"{_MARKS[line.kind]}{line.text}")
+        lines += [] if line.newline else [_NO_NEWLINE]
+    return Hunk(lines=lines, section=hunk.section)

@@ -1,6 +1,7 @@
 """What stands on the server, as the plan needs it: one row per task, without its data."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from potato_bridge.converters.label_studio.fields import MARKER, META
@@ -11,7 +12,7 @@ from potato_bridge.remotes.base import RemoteTask
 from potato_bridge.remotes.label_studio import LabelStudio, where
 
 #: The fields of a row; `data` is not among them, it may be a megabyte per task.
-LIGHT = ("meta", "updated_at", "total_annotations", "cancelled_annotations", "total_predictions")
+LIGHT = ("meta", "updated_at", "total_annotations", "cancelled_annotations")
 _SECOND_LOOK = 200
 
 
@@ -39,8 +40,13 @@ def list_tasks(
     them stay theirs.
     """
     bare: list[RemoteTask] = []
+    emptied: set[int] | None = None
     for row in remote.tasks(project_id, LIGHT, after=after):
         task = _task(row)
+        if task.prelabels_hash is not None:
+            # A team can delete predictions in the list of tasks.
+            emptied = _without_predictions(remote, project_id) if emptied is None else emptied
+            task = replace(task, prelabels_hash=None) if task.task_id in emptied else task
         if task.marker is not None:
             yield task
             continue
@@ -49,6 +55,16 @@ def list_tasks(
             yield from _again(remote, project_id, bare, project)
             bare.clear()
     yield from _again(remote, project_id, bare, project)
+
+
+def _without_predictions(remote: LabelStudio, project_id: int) -> set[int]:
+    """The tasks that have none; `total_predictions` does not tell.
+
+    Once somebody has deleted a project, Label Studio 1.23 takes no deleted prediction off that number any more, until
+    it is started again.
+    """
+    none = [where("predictions_model_versions", "empty", True, "List")]
+    return {row["id"] for row in remote.tasks(project_id, (), conditions=none)}
 
 
 def _again(
@@ -77,8 +93,7 @@ def _task(row: Mapping[str, Any]) -> RemoteTask:
         steps_hash=_text(ours.get("steps_hash")),
         updated_at=row.get("updated_at") or "",
         answers=(row.get("total_annotations") or 0) + (row.get("cancelled_annotations") or 0),
-        # A team can delete predictions in the list of tasks.
-        prelabels_hash=_text(ours.get(PRELABELS_HASH)) if row.get("total_predictions") != 0 else None,
+        prelabels_hash=_text(ours.get(PRELABELS_HASH)),
     )
 
 

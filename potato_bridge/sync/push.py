@@ -162,7 +162,9 @@ def push(
             return report
         if report.adoption is not None:
             confirm(report.adoption)
-        there = update_project(project, interface, remote, ledger, there, todo.project, model_version=tally.shown)
+        there = update_project(
+            project, interface, remote, ledger, there, todo.project, notices, model_version=tally.shown
+        )
         report.project_id = there.project_id
         ledger.set_project(remote.url, project.config.name, there.project_id)
         sender = Sender(remote, ledger, there.project_id, known.task_id, notices, patience)

@@ -1,7 +1,6 @@
 """The project on the server: what of it has to change, and the change. What a team has set otherwise stays as it is."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 from potato_bridge.converters.label_studio.interface import Interface
@@ -9,6 +8,7 @@ from potato_bridge.converters.label_studio.questions import hidden_data
 from potato_bridge.converters.label_studio.task_list import task_list_view
 from potato_bridge.errors import OutcomeUnknownError, RemoteError
 from potato_bridge.model import Project
+from potato_bridge.notices import Notices
 from potato_bridge.remotes.base import RemoteProject
 from potato_bridge.remotes.label_studio import LabelStudio
 from potato_bridge.sync.ledger import Ledger
@@ -45,6 +45,7 @@ def update_project(
     ledger: Ledger,
     there: RemoteProject | None,
     operations: Sequence[Operation],
+    notices: Notices,
     *,
     model_version: str = "",
 ) -> RemoteProject:
@@ -56,7 +57,7 @@ def update_project(
         assert there is not None
         return there
     if there is None:
-        result = _create_project(project, interface, remote, model_version)
+        result = _create_project(project, interface, remote, notices, model_version)
     else:
         fields: dict[str, Any] = {}
         for operation in operations:
@@ -85,7 +86,9 @@ def update_project(
     return result
 
 
-def _create_project(project: Project, interface: Interface, remote: LabelStudio, model_version: str) -> RemoteProject:
+def _create_project(
+    project: Project, interface: Interface, remote: LabelStudio, notices: Notices, model_version: str
+) -> RemoteProject:
     marker = project_marker(project)
     fields = {
         "title": project_title(project),
@@ -100,14 +103,19 @@ def _create_project(project: Project, interface: Interface, remote: LabelStudio,
     try:
         made = remote.create_project(fields)
     except OutcomeUnknownError:
-        for candidate in remote.projects():
-            if is_marked(candidate.description, marker):
-                whole = remote.project(candidate.project_id)
-                if whole is not None:
-                    return whole
-        raise
-    # Without this view the list of tasks lays out the cards of all steps in its cells. It is a comfort: a server that
-    # refuses it is still one to annotate on.
-    with suppress(RemoteError):
+        marks = (candidate for candidate in remote.projects() if is_marked(candidate.description, marker))
+        found = next((whole for mark in marks if (whole := remote.project(mark.project_id)) is not None), None)
+        if found is None:
+            raise
+        made = found
+    # A server that refuses the view is still one to annotate on.
+    try:
         remote.create_view(made.project_id, task_list_view(hides=hidden_data(project)))
+    except RemoteError as error:
+        notices.add(
+            "no-task-list-view",
+            "the list of tasks shows all columns, comes slowly, and may take away the pre-label of a task that is "
+            f"opened by its address: hide the columns under Columns ({error.message})",
+            f"project {made.project_id}",
+        )
     return made

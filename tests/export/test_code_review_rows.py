@@ -160,12 +160,12 @@ def test_github_names_unchanged_lines_by_the_new_file(tmp_path: Path) -> None:
 
 
 def test_absolute_paths_need_the_root(tmp_path: Path) -> None:
-    record = answer("t1", "ann", "approve", {**said(), "file": "/work/repo/src/a.py"})
-    document = one(tmp_path, "github", record, path="/work/repo/src/a.py")
+    record = answer("t1", "ann", "approve", {**said(), "file": "/home/dev/repo/src/a.py"})
+    document = one(tmp_path, "github", record, path="/home/dev/repo/src/a.py")
     assert (document["review"]["comments"], document["in_body"]) == ([], [{"comment": 0, "reason": "not-relative"}])
-    document = one(tmp_path, "github", record, path="/work/repo/src/a.py", root="/work/repo/")
+    document = one(tmp_path, "github", record, path="/home/dev/repo/src/a.py", root="/home/dev/repo/")
     assert [inline["path"] for inline in document["review"]["comments"]] == ["src/a.py"]
-    results = one(tmp_path, "sarif", record, path="/work/repo/src/a.py", root="/work/repo")["results"]
+    results = one(tmp_path, "sarif", record, path="/home/dev/repo/src/a.py", root="/home/dev/repo")["results"]
     assert results[0]["locations"][0]["physicalLocation"]["artifactLocation"] == {
         "uri": "src/a.py",
         "uriBaseId": "%SRCROOT%",

@@ -11,10 +11,8 @@ import itertools
 import os
 import secrets
 import shutil
-import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,13 +22,13 @@ from typing import Any, Literal
 import httpx
 import pytest
 
+from tests.servers.process import stop, wait
+
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON_VARIABLE = "POTATO_BRIDGE_TEST_ARGILLA"
 LAUNCHER = Path(__file__).with_name("argilla_launcher.py")
 DATABASE_NAME = "argilla.db"
 START_SECONDS = 180
-STOP_SECONDS = 15
-POLL_SECONDS = 0.1
 
 Role = Literal["owner", "admin", "annotator"]
 
@@ -132,7 +130,9 @@ def running_argilla(folder: Path) -> Iterator[Argilla]:
             start_new_session=True,
         )
     try:
-        url = _wait(process, folder / "address", log)
+        address = folder / "address"
+        wait(process, "Argilla", lambda: _answers(address), log, START_SECONDS)
+        url = address.read_text()
         with contextlib.closing(_client(url, key)) as http:
             me = http.get("/api/v1/me").raise_for_status().json()
             argilla = Argilla(url, ArgillaUser(me["id"], name, password, key, "owner"), log, http)
@@ -141,7 +141,7 @@ def running_argilla(folder: Path) -> Iterator[Argilla]:
             finally:
                 argilla.close()
     finally:
-        _stop(process)
+        stop(process)
 
 
 def _environment(home: Path) -> dict[str, str]:
@@ -176,28 +176,8 @@ def _migrate(python: Path, folder: Path) -> None:
         pytest.fail(f"Argilla cannot make its database:\n{made.stderr[-3000:]}", pytrace=False)
 
 
-def _wait(process: subprocess.Popen[bytes], address: Path, log: Path) -> str:
-    """The address of the server, once it answers."""
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if address.exists():
-            url = address.read_text()
-            with contextlib.suppress(httpx.HTTPError):
-                # It listens before it is ready; the answer comes when it is.
-                if httpx.get(f"{url}/api/v1/version", trust_env=False, timeout=30).status_code == 200:
-                    return url
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            # The pause, which ends early if the server does.
-            process.wait(POLL_SECONDS)
-            break
-    tail = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-30:])
-    state = "does not answer" if process.returncode is None else f"ended with status {process.returncode}"
-    pytest.fail(f"Argilla {state}:\n{tail}", pytrace=False)
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    for sign in (signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, sign)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(STOP_SECONDS)
+def _answers(address: Path) -> bool:
+    # It listens before it is ready; the answer comes when it is.
+    if not address.exists():
+        return False
+    return httpx.get(f"{address.read_text()}/api/v1/version", trust_env=False, timeout=30).status_code == 200

@@ -5,12 +5,9 @@ Potato is GPL-3.0-or-later: nothing of it is imported or copied.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,11 +16,11 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.servers.process import stop, wait
+
 ROOT = Path(__file__).resolve().parents[2]
 EXECUTABLE_VARIABLE = "POTATO_BRIDGE_TEST_POTATO"
 START_SECONDS = 120
-STOP_SECONDS = 15
-POLL_SECONDS = 0.1
 
 
 def find_potato() -> Path | None:
@@ -66,10 +63,11 @@ class Potato:
             )
         try:
             url = f"http://127.0.0.1:{port}"
-            _wait(process, url, log)
+            answers = lambda: httpx.get(url, trust_env=False, timeout=5).status_code == 200  # noqa: E731
+            wait(process, "Potato", answers, log, START_SECONDS)
             yield url
         finally:
-            _stop(process)
+            stop(process)
 
     def export(self, config: Path, exporter: str, out: Path) -> subprocess.CompletedProcess[str]:
         """One of Potato's own exporters."""
@@ -108,26 +106,3 @@ def _free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
-
-
-def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        with contextlib.suppress(httpx.HTTPError):
-            if httpx.get(url, trust_env=False, timeout=5).status_code == 200:
-                return
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            # The pause, which ends early if the server does.
-            process.wait(POLL_SECONDS)
-            break
-    tail = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-30:])
-    state = "does not answer" if process.returncode is None else f"ended with status {process.returncode}"
-    pytest.fail(f"Potato {state}:\n{tail}", pytrace=False)
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    for sign in (signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, sign)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(STOP_SECONDS)

@@ -578,7 +578,17 @@ def test_a_project_whose_answer_is_lost_is_made_once(world: World, fault: str) -
             assert fault == "lose-request"
             world.push(remote)
     marker = project_marker(world.project)
-    assert sum(marker in project.description for project in world.remote.projects()) == 1
+    [made] = [project for project in world.remote.projects() if marker in project.description]
+    views = world.server.http.get("/api/dm/views/", params={"project": made.project_id}).json()
+    assert len(views) == 1
+
+
+def test_a_view_that_is_refused_is_said(world: World) -> None:
+    with fault_proxy(world.server.url) as proxy, LabelStudio(proxy.url, world.server.api_key) as remote:
+        proxy.spoil("POST", "/api/dm/views/", "500-before", times=9)
+        assert world.push(remote).created == len(world.items)
+    [notice] = [notice for notice in world.notices if notice.code == "no-task-list-view"]
+    assert notice.where.startswith("project ")
 
 
 @pytest.mark.parametrize("fault", ["lose-answer", "504-after", "lose-request", "504-before"])

@@ -472,6 +472,12 @@ def edits_of(name: str, arguments: Any, **fields: Any) -> list[tuple[str, str, l
                 ("e", "rename", [["-1", "+2"]]),
             ],
         ),
+        # A blank context line without its space is a line, too.
+        (
+            "apply_patch",
+            "*** Begin Patch\n*** Update File: a\n@@\n x\n\n-y\n+z\n*** End of File\n*** End Patch",
+            [("a", "modify", [[" x", " ", "-y", "+z"]])],
+        ),
         # Nothing but editing tools edits.
         ("Bash", {"command": "sed -i s/a/b/ x", "path": "x", "content": "y"}, []),
     ],
