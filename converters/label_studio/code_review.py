@@ -8,15 +8,15 @@ from markupsafe import Markup, escape
 from potato_bridge.converters.diffs.of_trace import diff_of_trace
 from potato_bridge.converters.label_studio import code_review_answers as answers
 from potato_bridge.converters.label_studio import fields, templates
-from potato_bridge.converters.label_studio.code_review_page import (
+from potato_bridge.converters.label_studio.question import TO_TASK, Must, Question, Subject
+from potato_bridge.converters.view.change import (
     MAX_CHARS,
     MAX_FILE_LINES,
     MAX_LINES,
     ChangeView,
     show,
 )
-from potato_bridge.converters.label_studio.question import TO_TASK, Must, Question, Subject
-from potato_bridge.converters.label_studio.text import storable
+from potato_bridge.converters.view.text import storable
 from potato_bridge.model.code_review import CodeReviewScheme
 
 #: Files of a change that can be rated on a page which opens in a few seconds.

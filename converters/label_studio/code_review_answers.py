@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from html.parser import HTMLParser
 from typing import Any, Final
 
+from potato_bridge.converters.answer import Answer, values_of
 from potato_bridge.converters.label_studio import fields
-from potato_bridge.converters.label_studio.answers import Answer, values_of
-from potato_bridge.converters.label_studio.code_review_index import Pages, outdated, path_of, same_place
 from potato_bridge.converters.label_studio.question import Entries, Task
-from potato_bridge.converters.label_studio.text import attribute, storable
+from potato_bridge.converters.view.change_index import Pages, outdated, path_of, same_place
+from potato_bridge.converters.view.text import attribute, storable
 from potato_bridge.errors import InputError
 from potato_bridge.model import to_builtins
 from potato_bridge.model.code_review import MAX_RATING, CodeReview, CodeReviewScheme, Comment, parse_code_review

@@ -8,9 +8,8 @@ from typing import Any, Final
 
 from markupsafe import Markup, escape
 
+from potato_bridge.converters.answer import Answer
 from potato_bridge.converters.label_studio import fields, general_edit, general_qa, templates
-from potato_bridge.converters.label_studio.answers import Answer
-from potato_bridge.converters.label_studio.clip import clip
 from potato_bridge.converters.label_studio.general_forms import FORMS, LIST, Form, wrong_sum
 from potato_bridge.converters.label_studio.general_parts import (
     RANKED,
@@ -24,7 +23,8 @@ from potato_bridge.converters.label_studio.general_parts import (
 )
 from potato_bridge.converters.label_studio.general_spans import read_spans, span_data, span_parts, write_spans
 from potato_bridge.converters.label_studio.question import Entries, Must, Question, Subject, Task
-from potato_bridge.converters.label_studio.text import storable
+from potato_bridge.converters.view.clip import clip
+from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model.general import Condition, General
 

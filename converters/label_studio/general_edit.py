@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from potato_bridge.converters.label_studio import fields
 from potato_bridge.converters.label_studio.question import Entries, Subject
-from potato_bridge.converters.label_studio.text import storable
+from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model.general import General
 from potato_bridge.model.trajectory_edit import FinalEdit, breaks_of, plain_breaks

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from potato_bridge.converters.answer import values_of
 from potato_bridge.converters.label_studio import fields
-from potato_bridge.converters.label_studio.answers import values_of
 from potato_bridge.converters.label_studio.question import Entries
-from potato_bridge.converters.label_studio.text import attribute, storable
+from potato_bridge.converters.view.text import attribute, storable
 from potato_bridge.errors import InputError
 from potato_bridge.model.general import Branch, General, Option
 

@@ -5,13 +5,13 @@ from typing import Any, Final
 
 import msgspec
 
+from potato_bridge.converters.answer import Answer
 from potato_bridge.converters.label_studio import fields, templates
-from potato_bridge.converters.label_studio.answers import Answer
-from potato_bridge.converters.label_studio.clip import clip
 from potato_bridge.converters.label_studio.general_parts import BadResultError, Part, read_part, write_part
 from potato_bridge.converters.label_studio.general_spans import read_spans, shown, span_parts, text_of, write_spans
 from potato_bridge.converters.label_studio.question import Entries, Subject, Task
-from potato_bridge.converters.label_studio.text import storable
+from potato_bridge.converters.view.clip import clip
+from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model.general import General
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
+from potato_bridge.converters.answer import Answer, values_of
 from potato_bridge.converters.label_studio import fields
-from potato_bridge.converters.label_studio.answers import Answer, values_of
 from potato_bridge.converters.label_studio.general_parts import Part, stored
 from potato_bridge.converters.label_studio.question import Entries, Subject
-from potato_bridge.converters.label_studio.text import storable
+from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model.general import General
 

@@ -10,9 +10,10 @@ from markupsafe import Markup, escape
 from potato_bridge.converters.label_studio import fields, templates, validate
 from potato_bridge.converters.label_studio.question import Must, Question
 from potato_bridge.converters.label_studio.questions import asked
-from potato_bridge.converters.label_studio.text import storable
-from potato_bridge.model import CodeReviewScheme, ProcessReward, Project
-from potato_bridge.model.project import DisplayField, Scheme, TraceDisplay
+from potato_bridge.converters.view.page import is_text_field, reviews_code, steps_field, trace_display
+from potato_bridge.converters.view.text import storable
+from potato_bridge.model import ProcessReward, Project
+from potato_bridge.model.project import Scheme
 from potato_bridge.notices import Notices
 
 Asked: TypeAlias = list[tuple[Scheme, Question[Any]]]
@@ -92,27 +93,10 @@ def shows_files(project: Project) -> bool:
     return steps_field(project) is not None and trace_display(project).show_file_tree and not reviews_code(project)
 
 
-def reviews_code(project: Project) -> bool:
-    """Whether the change is reviewed: then it is what the page is about, and the steps are folded away."""
-    return any(isinstance(scheme, CodeReviewScheme) for scheme in project.schemes)
-
-
 def shows_trace(project: Project, schemes: Asked) -> bool:
     """Whether the page shows the trace by itself: where there is one, and no question shows its steps."""
     there = project.steps_key() is not None
     return there and not any(question.shows_trace(scheme) for scheme, question in schemes)
-
-
-def trace_display(project: Project) -> TraceDisplay:
-    """How the steps are shown: as the display of the field that holds them says, else by the defaults."""
-    field = steps_field(project)
-    return field.trace if field is not None and field.trace is not None else TraceDisplay()
-
-
-def steps_field(project: Project) -> DisplayField | None:
-    """The display field that holds the rated steps; else the first that shows a trace."""
-    key = project.steps_key()
-    return next((f for f in project.fields if f.key == key and f.trace is not None), project.trace_field())
 
 
 def _notices(project: Project, schemes: Asked, notices: Notices) -> None:
@@ -144,11 +128,6 @@ def _notices(project: Project, schemes: Asked, notices: Notices) -> None:
 
 def _place(project: Project, line: int | None, what: str) -> str:
     return f"{project.config.name}{f':{line}' if line else ''} {what}"
-
-
-def is_text_field(field: DisplayField, project: Project) -> bool:
-    """Whether a display field is shown as text above the steps."""
-    return field.trace is None and (field.key == project.text_key or field.type in ("text", "plain_text", "markdown"))
 
 
 def _instruction(scheme: Scheme, question: Question[Any]) -> str:

@@ -3,12 +3,10 @@
 A prediction, never `value=` of a text box: that one shows an emptied box with its old text again, and an edit is lost.
 """
 
-import hashlib
 from collections.abc import Container, Mapping, Sequence
 from typing import Any, Final
 
-import msgspec
-
+from potato_bridge.converters.fingerprint import ONLY_BOXES, PRELABELS_HASH, canonical_hash
 from potato_bridge.converters.label_studio import fields
 from potato_bridge.converters.label_studio.question import Entries
 from potato_bridge.converters.label_studio.questions import asked
@@ -18,10 +16,6 @@ from potato_bridge.model import Project
 MODEL_VERSION: Final = "potato-bridge"
 #: Key of a task as it is imported.
 PREDICTIONS: Final = "predictions"
-#: Key of our part of a task's meta: the hash of its predictions, where it has any.
-PRELABELS_HASH: Final = "prelabels_hash"
-#: That hash begins with it where the predictions only fill boxes: then they are nobody's pre-label.
-ONLY_BOXES: Final = "boxes-"
 
 
 def filled(project: Project, data: Mapping[str, Any], without: Container[str] = ()) -> Entries:
@@ -66,13 +60,3 @@ def add_predictions(task: dict[str, Any], predictions: Sequence[dict[str, Any]],
         task[PREDICTIONS] = list(predictions)
         mark = ONLY_BOXES if only_boxes else ""
         task["meta"][fields.META][PRELABELS_HASH] = f"{mark}{canonical_hash(task[PREDICTIONS])}"
-
-
-def are_prelabels(prelabels_hash: str | None) -> bool:
-    """Whether predictions say what somebody thinks; those that only fill boxes do not."""
-    return prelabels_hash is not None and not prelabels_hash.startswith(ONLY_BOXES)
-
-
-def canonical_hash(value: Any) -> str:
-    """SHA-256, in hexadecimal, of a value as canonical JSON."""
-    return hashlib.sha256(msgspec.json.encode(value, order="deterministic")).hexdigest()

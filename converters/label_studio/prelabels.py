@@ -10,12 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from potato_bridge.converters.answer import Answer
+from potato_bridge.converters.fingerprint import PRELABELS_HASH
 from potato_bridge.converters.label_studio import prefill
-from potato_bridge.converters.label_studio.answers import Answer
-from potato_bridge.converters.label_studio.prefill import PRELABELS_HASH
 from potato_bridge.converters.label_studio.questions import asked
 from potato_bridge.converters.label_studio.results import read_answer, write_results
-from potato_bridge.converters.label_studio.text import storable
+from potato_bridge.converters.view.text import storable
 from potato_bridge.model import Prelabel, Project, Record
 from potato_bridge.model.record import Prelabelled
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from potato_bridge.converters.label_studio.answers import Answer
-from potato_bridge.converters.label_studio.cards import CardMaker, text_lengths
-from potato_bridge.converters.label_studio.clip import text_limit
-from potato_bridge.converters.label_studio.pictures import Pictures
-from potato_bridge.converters.label_studio.view import Card
+from potato_bridge.converters.answer import Answer
+from potato_bridge.converters.view.cards import CardMaker, text_lengths
+from potato_bridge.converters.view.clip import text_limit
+from potato_bridge.converters.view.parts import Card
+from potato_bridge.converters.view.pictures import Pictures
 from potato_bridge.model import Item, Project, Trace
 from potato_bridge.model.project import TraceDisplay
 from potato_bridge.notices import Notices

@@ -3,7 +3,7 @@
 from collections.abc import Container, Mapping
 from typing import Any
 
-from potato_bridge.converters.label_studio.answers import UNREADABLE, Answer
+from potato_bridge.converters.answer import UNREADABLE, Answer
 from potato_bridge.converters.label_studio.question import Entries, Task
 from potato_bridge.converters.label_studio.questions import asked
 from potato_bridge.errors import InputError

@@ -1,32 +1,22 @@
 """Item and trace → a Label Studio task."""
 
-import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
+from potato_bridge.converters.fingerprint import canonical_hash, hash_of_parts
 from potato_bridge.converters.label_studio import fields, prefill, templates
-from potato_bridge.converters.label_studio.clip import clip
-from potato_bridge.converters.label_studio.files import touched_files
-from potato_bridge.converters.label_studio.interface import (
-    is_text_field,
-    reviews_code,
-    shows_files,
-    shows_trace,
-    trace_display,
-)
-from potato_bridge.converters.label_studio.pictures import LoadImage, Pictures, files_under
+from potato_bridge.converters.label_studio.interface import shows_files, shows_trace
 from potato_bridge.converters.label_studio.question import Subject
 from potato_bridge.converters.label_studio.questions import asked
-from potato_bridge.converters.label_studio.text import storable
-from potato_bridge.converters.label_studio.view import Clip
+from potato_bridge.converters.view.clip import clip
+from potato_bridge.converters.view.files import touched_files
+from potato_bridge.converters.view.page import fold_after, reviews_code, texts_above, trace_display
+from potato_bridge.converters.view.pictures import LoadImage, Pictures, files_under
+from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model import Item, Project, Trace
-from potato_bridge.model.project import TraceDisplay
 from potato_bridge.model.trace import ImageBlock
 from potato_bridge.notices import Notices
-
-#: Hexadecimal digits of the hash of one part of what answers are about.
-_DIGITS: Final = 16
 
 
 def build_task(
@@ -64,8 +54,10 @@ def build_task(
     macros: Any = templates.cards()
     data: dict[str, Any] = {fields.MARKER: item.id, fields.TASK_TEXT: storable(trace.task.text or "")}
     attached = [pictures.draw(block) for block in trace.task.attachments if isinstance(block, ImageBlock)]
-    label, shown = _texts(project, item, display)
-    data[fields.TASK_HTML] = _html(macros.task(label, clip(trace.task.text or "", _fold(display)), shown, attached))
+    label, shown = texts_above(project, item, display)
+    data[fields.TASK_HTML] = _html(
+        macros.task(label, clip(trace.task.text or "", fold_after(display)), shown, attached)
+    )
     if shows_files(project):
         data[fields.FILES_HTML] = _html(macros.files(touched_files(trace)))
     if shows_trace(project, schemes):
@@ -75,7 +67,7 @@ def build_task(
     about = {scheme.name: question.about(scheme, data) for scheme, question in schemes}
     meta: dict[str, Any] = {
         "id": item.id,
-        "hash": prefill.canonical_hash(data),
+        "hash": canonical_hash(data),
         "steps_hash": steps_hash(project, data),
         "total_steps": total,
         "schema": fields.TASK_SCHEMA,
@@ -88,48 +80,8 @@ def build_task(
 
 
 def steps_hash(project: Project, data: Mapping[str, Any]) -> str | None:
-    """What answers are about in a task's data: `key:hash` for each part, with spaces; None where a part is missing."""
-    keys = [key for scheme, question in asked(project) for key in question.subject(scheme)]
-    parts = [f"{key}:{prefill.canonical_hash(data[key])[:_DIGITS]}" for key in dict.fromkeys(keys) if key in data]
-    return " ".join(parts) if len(parts) == len(set(keys)) else None
-
-
-def same_steps(one: str | None, other: str | None) -> bool:
-    """Whether answers to one state are about the other, too: a scheme that only one of them has changes nothing."""
-    if one is None or other is None:
-        return False
-    known, now = _parts(one), _parts(other)
-    return all(now.get(key, found) == found for key, found in known.items())
-
-
-def with_steps_of(old: str | None, new: str | None) -> str | None:
-    """The parts of a state, and those that only an earlier one had: its scheme may come back."""
-    if old is None or new is None:
-        return new
-    return " ".join(f"{key}:{found}" for key, found in (_parts(old) | _parts(new)).items())
-
-
-def _parts(noted: str) -> dict[str, str]:
-    return {key: found for key, _, found in (part.rpartition(":") for part in noted.split())}
-
-
-def _texts(project: Project, item: Item, display: TraceDisplay) -> tuple[str, list[tuple[str, Clip]]]:
-    """The label of the task's text, and the other text fields of the display with their labels."""
-    label, shown = "Task", []
-    for field in project.fields:
-        if not is_text_field(field, project):
-            continue
-        if field.key == project.text_key:
-            label = field.label or label
-        elif item.data.get(field.key) not in (None, ""):
-            value = item.data[field.key]
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-            shown.append((field.label or field.key, clip(text, _fold(display))))
-    return label, shown
-
-
-def _fold(display: TraceDisplay) -> int | None:
-    return display.max_output_lines if display.collapse_long_outputs else None
+    """What answers are about in a task's data, see `hash_of_parts`."""
+    return hash_of_parts(data, (key for scheme, question in asked(project) for key in question.subject(scheme)))
 
 
 def _html(value: object) -> str:

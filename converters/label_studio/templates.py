@@ -19,7 +19,7 @@ from jinja2.lexer import Token, TokenStream
 from jinja2.loaders import BaseLoader, ChoiceLoader, DictLoader, PackageLoader
 from jinja2.sandbox import SandboxedEnvironment
 
-from potato_bridge.converters.label_studio.text import attribute, css_colour, css_string, trace_text
+from potato_bridge.converters.view.text import attribute, css_colour, css_string, trace_text
 from potato_bridge.errors import BridgeError, InputError, Problem
 
 #: The templates of the package: the page, and the parts of the questions.

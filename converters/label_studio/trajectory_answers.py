@@ -8,22 +8,21 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from potato_bridge.converters.answer import Answer, values_of
 from potato_bridge.converters.label_studio import fields
-from potato_bridge.converters.label_studio.answers import Answer, values_of
 from potato_bridge.converters.label_studio.question import Entries, Task
-from potato_bridge.converters.label_studio.text import storable
 from potato_bridge.converters.label_studio.trajectory_fields import (
     EDIT,
     FINAL,
     ON_PAGE,
     PAGED,
     REASON,
-    Original,
     control,
-    digest,
-    from_data,
+    originals_of,
     place_of,
 )
+from potato_bridge.converters.view.originals import Original, digest
+from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model.trajectory_edit import (
     FinalEdit,
@@ -66,7 +65,7 @@ class _Reader:
         self._steps: dict[int, tuple[Original, str]] = {}
         self._reasons: dict[int, str] = {}
         self._final: FinalEdit | None = None
-        now = from_data(scheme, task.data)
+        now = originals_of(scheme, task.data)
         self._then = None if task.revision is None else _then(scheme, task.revision)
         if self._then is not None:
             # What has not changed since is known; of the others there is a hash.
@@ -159,7 +158,7 @@ def _then(scheme: TrajectoryEdit, revision: Mapping[str, Any]) -> list[tuple[Any
 
 def about(scheme: TrajectoryEdit, data: Mapping[str, Any]) -> list[list[Any]] | None:
     """What is needed to read an answer when the item has changed: which fields there were, and hashes of them."""
-    found = from_data(scheme, data)
+    found = originals_of(scheme, data)
     return [[*(original.place or (None, None)), digest(original.text)] for original in found] or None
 
 
@@ -183,7 +182,7 @@ def write(scheme: TrajectoryEdit, data: Mapping[str, Any], value: Any) -> Entrie
         InputError: No such value, or an edit of what the task does not have or has otherwise.
     """
     parsed = parse_trajectory_edit(value)
-    found = from_data(scheme, data)
+    found = originals_of(scheme, data)
     by_place = {original.place: original for original in found}
     edits: list[tuple[Any, FinalEdit]] = [(edit.place, edit) for edit in parsed.steps]
     edits += [(None, parsed.final_answer)] if parsed.final_answer else []
@@ -217,7 +216,7 @@ def _same(original: Original, text: str) -> bool:
 def _entries(
     scheme: TrajectoryEdit, data: Mapping[str, Any], texts: Mapping[Any, str], reasons: Mapping[Any, str]
 ) -> Entries:
-    results, found = [], from_data(scheme, data)
+    results, found = [], originals_of(scheme, data)
     mark = ON_PAGE if data.get(fields.data_key(scheme, PAGED)) else ""
     count = sum(original.place is not None for original in found)
     for at, original in enumerate(found):

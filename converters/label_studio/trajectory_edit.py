@@ -11,10 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from potato_bridge.converters.label_studio import fields, templates
-from potato_bridge.converters.label_studio.cards import CardMaker, text_lengths
-from potato_bridge.converters.label_studio.clip import text_limit
 from potato_bridge.converters.label_studio.question import Must, Question, Subject
-from potato_bridge.converters.label_studio.text import storable
 from potato_bridge.converters.label_studio.trajectory_answers import about, prefill, read, write
 from potato_bridge.converters.label_studio.trajectory_fields import (
     EDIT,
@@ -25,13 +22,14 @@ from potato_bridge.converters.label_studio.trajectory_fields import (
     REASON,
     REST,
     SHOWN,
-    Original,
     control,
-    originals,
     place_of,
-    to_data,
 )
-from potato_bridge.converters.label_studio.view import Card, Observation, Part
+from potato_bridge.converters.view.cards import CardMaker, text_lengths
+from potato_bridge.converters.view.clip import text_limit
+from potato_bridge.converters.view.originals import Original, originals, to_data
+from potato_bridge.converters.view.parts import Card, Observation, Part
+from potato_bridge.converters.view.text import storable
 from potato_bridge.model.trace import ReasoningBlock, Step, TextBlock, Trace
 from potato_bridge.model.trajectory_scheme import TrajectoryEdit
 

@@ -8,11 +8,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from potato_bridge.converters.answer import Answer, values_of
 from potato_bridge.converters.label_studio import fields
-from potato_bridge.converters.label_studio.answers import Answer, values_of
 from potato_bridge.converters.label_studio.general_parts import stored
 from potato_bridge.converters.label_studio.question import Entries, Task
-from potato_bridge.converters.label_studio.text import storable
+from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model.trajectory_eval import (
     Judgement,

@@ -4,9 +4,9 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from potato_bridge.converters.fingerprint import same_steps
 from potato_bridge.converters.label_studio.prelabels import became_of
 from potato_bridge.converters.label_studio.results import read_answer
-from potato_bridge.converters.label_studio.tasks import same_steps
 from potato_bridge.model import Flag, Project, Record, Source
 from potato_bridge.model.record import Status
 from potato_bridge.notices import Notices

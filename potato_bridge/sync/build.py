@@ -10,11 +10,11 @@ from potato_bridge.converters.label_studio.prefill import predictions as boxes
 from potato_bridge.converters.label_studio.prelabel_fit import fit, fitting
 from potato_bridge.converters.label_studio.prelabels import prediction
 from potato_bridge.converters.label_studio.tasks import build_task
-from potato_bridge.converters.label_studio.text import storable
 from potato_bridge.converters.potato.items import read_items
 from potato_bridge.converters.potato.prelabels import Prelabels
 from potato_bridge.converters.potato.section import show
 from potato_bridge.converters.potato.traces import to_trace
+from potato_bridge.converters.view.text import storable
 from potato_bridge.files import replacing
 from potato_bridge.model import Item, Project, encode
 from potato_bridge.notices import Notices

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from potato_bridge.converters.fingerprint import PRELABELS_HASH
 from potato_bridge.converters.label_studio.fields import MARKER, META
-from potato_bridge.converters.label_studio.prefill import PRELABELS_HASH
 from potato_bridge.converters.label_studio.tasks import steps_hash
 from potato_bridge.model import Project
 from potato_bridge.remotes.base import RemoteTask

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from potato_bridge.converters.label_studio.prefill import are_prelabels
-from potato_bridge.converters.label_studio.tasks import same_steps
+from potato_bridge.converters.fingerprint import are_prelabels, same_steps
 from potato_bridge.remotes.base import RemoteTask
 
 

@@ -14,8 +14,9 @@ from typing import Any
 
 import msgspec
 
+from potato_bridge.converters.fingerprint import PRELABELS_HASH, are_prelabels
 from potato_bridge.converters.label_studio.fields import META
-from potato_bridge.converters.label_studio.prefill import PREDICTIONS, PRELABELS_HASH, are_prelabels
+from potato_bridge.converters.label_studio.prefill import PREDICTIONS
 from potato_bridge.converters.label_studio.prelabels import fingerprint
 from potato_bridge.errors import OutcomeUnknownError, RemoteError
 from potato_bridge.notices import Notices

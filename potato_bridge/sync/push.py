@@ -9,8 +9,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from potato_bridge.converters.fingerprint import PRELABELS_HASH
 from potato_bridge.converters.label_studio.interface import Interface
-from potato_bridge.converters.label_studio.prefill import PRELABELS_HASH
 from potato_bridge.errors import InputError, Problem
 from potato_bridge.model import Project
 from potato_bridge.notices import Notices

@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from potato_bridge.converters.fingerprint import same_steps, with_steps_of
 from potato_bridge.converters.label_studio.fields import META
 from potato_bridge.converters.label_studio.prelabels import with_prelabels_of
-from potato_bridge.converters.label_studio.tasks import same_steps, with_steps_of
 from potato_bridge.errors import OutcomeUnknownError, RemoteError
 from potato_bridge.notices import Notices
 from potato_bridge.remotes.base import UnansweredError

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from potato_bridge.converters.label_studio.code_review_page import MAX_CHARS, MAX_FILE_LINES
 from potato_bridge.converters.label_studio.interface import build_interface
 from potato_bridge.converters.label_studio.results import read_answer, write_results
 from potato_bridge.converters.label_studio.tasks import build_task
+from potato_bridge.converters.view.change import MAX_CHARS, MAX_FILE_LINES
 from potato_bridge.errors import InputError
 from potato_bridge.model import CodeReviewScheme, ProcessReward, Record, Trace
 from potato_bridge.model.code_review import CommentCategory, parse_code_review

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from potato_bridge.converters.label_studio import pictures
-from potato_bridge.converters.label_studio.pictures import MAX_PICTURE_BYTES, Pictures, files_under, measure
+from potato_bridge.converters.view import pictures
+from potato_bridge.converters.view.pictures import MAX_PICTURE_BYTES, Pictures, files_under, measure
 from potato_bridge.model.trace import ImageBlock
 from potato_bridge.notices import Notices
 from tests.converters.label_studio.samples import png

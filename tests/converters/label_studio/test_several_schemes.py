@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from potato_bridge.converters.fingerprint import same_steps, with_steps_of
 from potato_bridge.converters.label_studio.interface import build_interface
-from potato_bridge.converters.label_studio.tasks import same_steps, with_steps_of
 from potato_bridge.errors import InputError
 from potato_bridge.notices import Notices
 from potato_bridge.sync.build import label_studio_tasks

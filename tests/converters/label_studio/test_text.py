@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from potato_bridge.converters.label_studio.text import (
+from potato_bridge.converters.view.text import (
     attribute,
     css_colour,
     css_string,

@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from potato_bridge.converters.label_studio.clip import MAX_LINES, MAX_ROWS, clip, diff, diff_of_text
-from potato_bridge.converters.label_studio.text import plain_terminal
-from potato_bridge.converters.label_studio.view import (
+from potato_bridge.converters.view.clip import MAX_LINES, MAX_ROWS, clip, diff, diff_of_text
+from potato_bridge.converters.view.parts import (
     Badge,
     Card,
     Clip,
@@ -23,6 +22,7 @@ from potato_bridge.converters.label_studio.view import (
     Terminal,
     Tool,
 )
+from potato_bridge.converters.view.text import plain_terminal
 from potato_bridge.model.project import TraceDisplay
 from potato_bridge.model.trace import (
     Block,

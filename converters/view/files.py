@@ -1,6 +1,6 @@
 """The files that a run touched: added, modified, deleted or renamed, in the order of their first change."""
 
-from potato_bridge.converters.label_studio.view import TouchedFile
+from potato_bridge.converters.view.parts import TouchedFile
 from potato_bridge.model.trace import Edit, Trace
 
 

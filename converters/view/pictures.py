@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Final
 from urllib.parse import urlsplit
 
-from potato_bridge.converters.label_studio.view import Picture
+from potato_bridge.converters.view.parts import Picture
 from potato_bridge.model.trace import ImageBlock
 from potato_bridge.notices import Notices
 

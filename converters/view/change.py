@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from potato_bridge.converters.label_studio.code_review_index import Index, index_hunk
-from potato_bridge.converters.label_studio.text import storable, visible_text
+from potato_bridge.converters.view.change_index import Index, index_hunk
+from potato_bridge.converters.view.text import storable, visible_text
 from potato_bridge.model.diff import Diff, FileChange, Hunk, Line, Problem
 
 #: Lines of a change, and of one file of it, that reach the page.

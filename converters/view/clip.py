@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from potato_bridge.converters.label_studio.view import Clip, Diff, Row
+from potato_bridge.converters.view.parts import Clip, Diff, Row
 from potato_bridge.model.trace import Edit
 
 #: Characters and lines of one text that reach the page.
