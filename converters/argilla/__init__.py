@@ -1,0 +1,1 @@
+"""Argilla: settings, records and responses, in two layouts; pure, and without Argilla's SDK."""
