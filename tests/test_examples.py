@@ -8,7 +8,7 @@ import yaml
 from potato_bridge.converters.label_studio.interface import build_interface
 from potato_bridge.converters.potato.config import read_project
 from potato_bridge.notices import Notices
-from potato_bridge.sync.build import label_studio_tasks
+from potato_bridge.sync.label_studio.build import label_studio_tasks
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 CONFIGS = sorted(EXAMPLES.glob("*/config.yaml"))

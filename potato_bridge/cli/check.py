@@ -22,7 +22,7 @@ def check(
     from potato_bridge.cli.common import chosen_template
     from potato_bridge.converters.label_studio.interface import build_interface
     from potato_bridge.converters.label_studio.questions import asked
-    from potato_bridge.sync.build import label_studio_tasks
+    from potato_bridge.sync.label_studio.build import label_studio_tasks
 
     output = open_output(as_json, notices)
     project = load_project(config, output.notices)

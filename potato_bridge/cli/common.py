@@ -1,6 +1,5 @@
 """What all verbs share: output, notices, errors, options, and where a setting comes from."""
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +15,6 @@ from potato_bridge.notices import Notices, Policy
 if TYPE_CHECKING:
     from potato_bridge.cli.settings import Settings
     from potato_bridge.model import Project
-    from potato_bridge.remotes.label_studio import LabelStudio
 
 #: Where Label Studio listens when nobody says otherwise.
 DEFAULT_URL = "http://localhost:8080"
@@ -187,38 +185,6 @@ def load_project(config: Path | None, notices: Notices) -> "Project":
 def chosen_template(template: Path | None) -> Path | None:
     """The template of the flag, else of potato-bridge.yaml, else None: the packaged one."""
     return template or settings().template
-
-
-def chosen_project(ref: str | None) -> str | None:
-    """The id or title of the flag, else of potato-bridge.yaml, else None: the one that was pushed."""
-    return ref or settings().label_studio_project
-
-
-def connect(url: str | None, api_key: str | None) -> "LabelStudio":
-    """The server named by flag or environment, else by potato-bridge.yaml, else the default address.
-
-    Raises:
-        UsageError: There is no token.
-    """
-    from potato_bridge.remotes.label_studio import LabelStudio
-
-    if not api_key:
-        if not url and (os.environ.get("ARGILLA_API_URL") or os.environ.get("ARGILLA_API_KEY") or _only_argilla()):
-            raise UsageError(
-                "potato-bridge does not push to Argilla or pull from it yet",
-                hint="`potato-bridge doctor` checks the Argilla server. For Label Studio, set LABEL_STUDIO_URL and "
-                "LABEL_STUDIO_API_KEY.",
-            )
-        raise UsageError(
-            "no access token for Label Studio",
-            hint="Set LABEL_STUDIO_API_KEY: in Label Studio, Account & Settings > Access Token.",
-        )
-    return LabelStudio(url or settings().label_studio_url or DEFAULT_URL, api_key)
-
-
-def _only_argilla() -> bool:
-    found = settings()
-    return bool(found.argilla_url and not found.label_studio_url)
 
 
 def report(error: BridgeError) -> None:

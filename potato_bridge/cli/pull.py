@@ -5,15 +5,23 @@ from typing import Annotated
 
 import typer
 
+from potato_bridge.cli.backends import (
+    BackendOption,
+    DatasetOption,
+    LayoutOption,
+    ServerOptions,
+    WorkspaceOption,
+    open_backend,
+)
 from potato_bridge.cli.common import (
+    ArgillaKeyOption,
+    ArgillaUrlOption,
     ConfigArgument,
     JsonOption,
     KeyOption,
     NoticesOption,
     ProjectOption,
     UrlOption,
-    chosen_project,
-    connect,
     load_project,
     open_output,
 )
@@ -34,9 +42,15 @@ def pull(
         Path | None,
         typer.Option("--potato", help="Also write the answers into this annotation_output. Stop Potato first."),
     ] = None,
+    backend: BackendOption = None,
     url: UrlOption = None,
     api_key: KeyOption = None,
     project_ref: ProjectOption = None,
+    argilla_url: ArgillaUrlOption = None,
+    argilla_api_key: ArgillaKeyOption = None,
+    dataset: DatasetOption = None,
+    workspace: WorkspaceOption = None,
+    layout: LayoutOption = None,
     as_json: JsonOption = False,
     notices: NoticesOption = None,
 ) -> None:
@@ -49,16 +63,16 @@ def pull(
     project = load_project(config, output.notices)
     records = records_path(project, out)
     records.parent.mkdir(parents=True, exist_ok=True)
-    with connect(url, api_key) as remote, Ledger.beside(project.config) as ledger:
+    server = ServerOptions(backend, url, api_key, project_ref, argilla_url, argilla_api_key, dataset, workspace, layout)
+    with open_backend(project, server, output.notices) as remote, Ledger.beside(project.config) as ledger:
         report = run(
-            project,
             remote,
             ledger,
             records,
             notices=output.notices,
             drafts=drafts,
             full=full,
-            project_ref=chosen_project(project_ref),
+            project_ref=server.ref,
             progress=output.progress,
         )
     output.data(f"{records}: {report.describe()}")

@@ -2,12 +2,21 @@
 
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from potato_bridge.cli.backends import (
+    BackendOption,
+    DatasetOption,
+    LayoutOption,
+    ServerOptions,
+    WorkspaceOption,
+    open_backend,
+)
 from potato_bridge.cli.common import (
+    ArgillaKeyOption,
+    ArgillaUrlOption,
     ConfigArgument,
     JsonOption,
     KeyOption,
@@ -17,23 +26,26 @@ from potato_bridge.cli.common import (
     ProjectOption,
     TemplateOption,
     UrlOption,
-    chosen_project,
-    chosen_template,
-    connect,
     load_project,
     open_output,
 )
 
 if TYPE_CHECKING:
-    from potato_bridge.sync.adopt import Adoption
+    from potato_bridge.sync.backend import Adoption
 
 
 def push(
     config: ConfigArgument = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")] = False,
+    backend: BackendOption = None,
     url: UrlOption = None,
     api_key: KeyOption = None,
     project_ref: ProjectOption = None,
+    argilla_url: ArgillaUrlOption = None,
+    argilla_api_key: ArgillaKeyOption = None,
+    dataset: DatasetOption = None,
+    workspace: WorkspaceOption = None,
+    layout: LayoutOption = None,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Take over the project that --project names, without asking.")
     ] = False,
@@ -42,24 +54,22 @@ def push(
     as_json: JsonOption = False,
     notices: NoticesOption = None,
 ) -> None:
-    """Make the Label Studio project, or find its own again and bring it up to date. Loses no answer."""
-    from potato_bridge.converters.label_studio.interface import build_interface
-    from potato_bridge.sync.build import label_studio_tasks
+    """Make the project or data set, or find its own again and bring it up to date. Loses no answer."""
     from potato_bridge.sync.ledger import Ledger
     from potato_bridge.sync.push import push as run
 
     output = open_output(as_json, notices)
     project = load_project(config, output.notices)
-    interface = build_interface(project, output.notices, chosen_template(template))
-    with connect(url, api_key) as remote, Ledger.beside(project.config, write=not dry_run) as ledger:
+    server = ServerOptions(backend, url, api_key, project_ref, argilla_url, argilla_api_key, dataset, workspace, layout)
+    with (
+        open_backend(project, server, output.notices, pushes=True, template=template, prelabels=prelabels) as remote,
+        Ledger.beside(project.config, write=not dry_run) as ledger,
+    ):
         report = run(
-            project,
-            partial(label_studio_tasks, project, prelabels=prelabels),
-            interface,
             remote,
             ledger,
             notices=output.notices,
-            project_ref=chosen_project(project_ref),
+            project_ref=server.ref,
             confirm=_confirmed(output, yes),
             dry_run=dry_run,
             progress=output.progress,
@@ -85,7 +95,7 @@ def _confirmed(output: Output, yes: bool) -> Callable[["Adoption"], None]:
 
     def confirm(adoption: "Adoption") -> None:
         from potato_bridge.errors import UsageError
-        from potato_bridge.sync.adopt import refuse
+        from potato_bridge.sync.backend import refuse
 
         _show(output, adoption)
         if yes:

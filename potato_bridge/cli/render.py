@@ -28,7 +28,7 @@ def render(
 ) -> None:
     """Write the label config, the instruction and the tasks to files. Needs no server."""
     from potato_bridge.cli.common import chosen_template
-    from potato_bridge.sync.build import render_label_studio
+    from potato_bridge.sync.label_studio.build import render_label_studio
 
     output = open_output(as_json, notices)
     project = load_project(config, output.notices)

@@ -24,6 +24,10 @@ class Settings:
     label_studio_url: str | None = None
     label_studio_project: str | None = None
     argilla_url: str | None = None
+    argilla_workspace: str | None = None
+    argilla_dataset: str | None = None
+    argilla_layout: str | None = None
+    backend: str | None = None
 
 
 def find_settings(folder: Path) -> Settings:
@@ -60,11 +64,27 @@ def read_settings(path: Path) -> Settings:
     named = server.optional("project") if server else None
     argilla = root.section("argilla")
     argilla_url = argilla.optional("url") if argilla else None
+    workspace = argilla.optional("workspace") if argilla else None
+    dataset = argilla.optional("dataset") if argilla else None
+    layout = argilla.choice("layout", "", {name: name for name in ("panel", "native")}) if argilla else None
+    backend = root.choice("backend", "", {name: name for name in ("label_studio", "argilla")})
     for section in (root, *(found for found in (server, argilla) if found)):
         _refuse_others(section)
     if document.problems:
         raise InputError(f"{path} cannot be used", problems=document.problems)
-    return Settings(config, records, template, Policy(policy) if policy else None, url, named, argilla_url)
+    return Settings(
+        config=config,
+        records=records,
+        template=template,
+        notices=Policy(policy) if policy else None,
+        label_studio_url=url,
+        label_studio_project=named,
+        argilla_url=argilla_url,
+        argilla_workspace=workspace,
+        argilla_dataset=dataset,
+        argilla_layout=layout or None,
+        backend=backend or None,
+    )
 
 
 def _refuse_others(section: Section) -> None:

@@ -5,15 +5,23 @@ from typing import Annotated
 
 import typer
 
+from potato_bridge.cli.backends import (
+    BackendOption,
+    DatasetOption,
+    LayoutOption,
+    ServerOptions,
+    WorkspaceOption,
+    open_backend,
+)
 from potato_bridge.cli.common import (
+    ArgillaKeyOption,
+    ArgillaUrlOption,
     ConfigArgument,
     JsonOption,
     KeyOption,
     NoticesOption,
     ProjectOption,
     UrlOption,
-    chosen_project,
-    connect,
     load_project,
     open_output,
 )
@@ -25,9 +33,15 @@ def status(
         Path | None,
         typer.Option("-i", "--input", help="Records file. Default: records.jsonl in the config's output folder."),
     ] = None,
+    backend: BackendOption = None,
     url: UrlOption = None,
     api_key: KeyOption = None,
     project_ref: ProjectOption = None,
+    argilla_url: ArgillaUrlOption = None,
+    argilla_api_key: ArgillaKeyOption = None,
+    dataset: DatasetOption = None,
+    workspace: WorkspaceOption = None,
+    layout: LayoutOption = None,
     as_json: JsonOption = False,
     notices: NoticesOption = None,
 ) -> None:
@@ -39,15 +53,18 @@ def status(
 
     output = open_output(as_json, notices)
     project = load_project(config, output.notices)
-    with connect(url, api_key) as remote, Ledger.beside(project.config, write=False) as ledger:
+    server = ServerOptions(backend, url, api_key, project_ref, argilla_url, argilla_api_key, dataset, workspace, layout)
+    with (
+        open_backend(project, server, output.notices) as remote,
+        Ledger.beside(project.config, write=False) as ledger,
+    ):
         report = run(
-            project,
-            (item.id for item in read_items(project, output.notices)),
             remote,
+            (item.id for item in read_items(project, output.notices)),
             ledger,
             notices=output.notices,
             records=records_path(project, records),
-            project_ref=chosen_project(project_ref),
+            project_ref=server.ref,
         )
     output.data(report.describe())
     output.finish(report.to_json())

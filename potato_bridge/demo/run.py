@@ -23,7 +23,8 @@ from potato_bridge.model.process_reward import FirstError
 from potato_bridge.notices import Notices
 from potato_bridge.remotes.label_studio import LabelStudio
 from potato_bridge.remotes.label_studio_server import LocalLabelStudio, LocalUser
-from potato_bridge.sync.build import label_studio_tasks
+from potato_bridge.sync.label_studio.backend import LabelStudioBackend
+from potato_bridge.sync.label_studio.build import label_studio_tasks
 from potato_bridge.sync.ledger import Ledger
 from potato_bridge.sync.pull import pull
 from potato_bridge.sync.push import push
@@ -89,8 +90,9 @@ def demo(folder: Path, say: Say, notices: Notices) -> Iterator[DemoReport]:
         say(f"pushing {project.config}")
         with LabelStudio(server.url, server.token) as remote, Ledger.beside(project.config) as ledger:
             interface = build_interface(project, notices)
-            pushed = push(project, partial(label_studio_tasks, project), interface, remote, ledger, notices=notices)
-            assert pushed.project_id is not None and pushed.project_url is not None
+            backend = LabelStudioBackend(project, remote, interface, partial(label_studio_tasks, project))
+            pushed = push(backend, ledger, notices=notices)
+            assert isinstance(pushed.project_id, int) and pushed.project_url is not None
             say(f"playing {len(ANSWERS)} annotators; their answers are marked as demo answers")
             tasks = {
                 str(task["data"]["potato_bridge_id"]): task
@@ -102,7 +104,7 @@ def demo(folder: Path, say: Say, notices: Notices) -> Iterator[DemoReport]:
             )
             records = folder / "records.jsonl"
             say("pulling their answers")
-            pull(project, remote, ledger, records, notices=notices, mark={"demo": True})
+            pull(backend, ledger, records, notices=notices, mark={"demo": True})
         report = DemoReport(
             url=server.url,
             project_url=pushed.project_url,

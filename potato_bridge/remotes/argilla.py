@@ -341,6 +341,12 @@ class Argilla(ArgillaApi):
             last = fresh[-1].id
             size = max(1, min(_PAGE_MOST - 1, size * 4, _PAGE_BYTES // max(length // len(rows), 1)))
 
+    def record(self, record_id: str) -> Record | None:
+        """One record with its answers and suggestions; None where there is none."""
+        path = f"{API}/records/{record_id}"
+        value, _ = self._http.read(path, missing_ok=True)
+        return None if value is None else self._convert(path, value, Record)
+
     def count_records(self, dataset_id: str) -> int:
         """How many records a data set has, whoever made them."""
         value, _ = self._http.read(f"{API}/datasets/{dataset_id}/records", {"limit": 1})

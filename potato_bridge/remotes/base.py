@@ -1,8 +1,12 @@
 """What the sync engine knows about a server: neutral values, and nothing of how they are asked for."""
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from potato_bridge.errors import OutcomeUnknownError
+
+#: A server's own id of something: a number on Label Studio, a UUID on Argilla.
+Ref: TypeAlias = int | str
 
 
 class UnansweredError(OutcomeUnknownError):
@@ -65,7 +69,7 @@ class RemoteTask:
         prelabels_hash: Of the predictions that were last sent; None where there are none, or no more.
     """
 
-    task_id: int
+    task_id: Ref
     marker: str | None
     hash: str | None
     steps_hash: str | None

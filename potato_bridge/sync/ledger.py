@@ -17,10 +17,12 @@ from typing import IO, Self
 
 from potato_bridge.errors import StateError
 from potato_bridge.files import lock
+from potato_bridge.remotes.base import Ref
 
 FOLDER = ".potato-bridge"
 SCHEMA = 1
 _BUSY_SECONDS = 10.0
+# Ids of projects, tasks and answers are numbers, or texts where the server has such: a column of SQLite keeps both.
 _TABLES = """
 CREATE TABLE projects (url TEXT, config TEXT, project INTEGER NOT NULL, PRIMARY KEY (url, config)) WITHOUT ROWID;
 -- What a server made of a text that we sent: it cleans HTML, so what it shows is not what was sent.
@@ -122,12 +124,12 @@ class Ledger:
         self.db.close()
         self._unlock()
 
-    def project(self, url: str, config: str) -> int | None:
+    def project(self, url: str, config: str) -> Ref | None:
         """The project that a config was pushed to on a server, or None."""
         row = self.db.execute("SELECT project FROM projects WHERE url = ? AND config = ?", (url, config)).fetchone()
-        return None if row is None else int(row[0])
+        return None if row is None else row[0]
 
-    def set_project(self, url: str, config: str, project: int) -> None:
+    def set_project(self, url: str, config: str, project: Ref) -> None:
         """Remembers the project of a config."""
         with self.db:
             self.db.execute("INSERT OR REPLACE INTO projects VALUES (?, ?, ?)", (url, config, project))
@@ -163,7 +165,7 @@ class Ledger:
         rows = self.db.execute(query, (url, project))
         return [Intent(row[0], row[1], row[2], json.loads(row[3])) for row in rows]
 
-    def stream(self, url: str, project: int, records: Path) -> Stream:
+    def stream(self, url: str, project: Ref, records: Path) -> Stream:
         """The pull target of a project and a records file; made if new (number 0 where nothing may be written)."""
         # Relative to the config's folder, which may be moved as a whole.
         home, name = self.folder.parent, records.absolute()

@@ -9,6 +9,7 @@
 
 import hashlib
 import os
+from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,11 +19,14 @@ from potato_bridge.errors import InputError
 from potato_bridge.files import replacing
 from potato_bridge.model import Record, decode, encode
 from potato_bridge.notices import Notices
-from potato_bridge.sync.answers import BACKEND, DRAFT
+from potato_bridge.remotes.base import Ref
 from potato_bridge.sync.ledger import Stream
 from potato_bridge.sync.records import bad_line, check_schema, read_lines
 from potato_bridge.sync.spool import Fresh, Spool, line_hash
 
+#: A draft is no answer yet: its `source.annotation` is this and the number of the draft, or of the answer that it may
+#: become.
+DRAFT = "draft-"
 _CHUNK = 1 << 20
 
 
@@ -100,7 +104,9 @@ class Merge:
 
     Args:
         spool: The downloads.
+        backend: The name of the backend.
         project_id: The project on the server whose lines are ours.
+        earlier: Projects that it has taken the place of: their lines give way to its answers.
         notices: Gets `local-edit-kept`, and `not-on-server`.
         edited: The file is not the one that the last pull wrote.
         lost: The ledger knows nothing of this project and file: a line that the server lacks may be of another server.
@@ -111,17 +117,21 @@ class Merge:
     def __init__(
         self,
         spool: Spool,
-        project_id: int,
+        backend: str,
+        project_id: Ref,
         notices: Notices,
         *,
         edited: bool = False,
         lost: bool = False,
         overwrite: bool = False,
         drafts: bool = False,
+        earlier: Container[Ref] = frozenset(),
     ) -> None:
         self.result = Merged()
         self._spool = spool
+        self._backend = backend
         self._project_id = project_id
+        self._earlier = earlier
         self._notices = notices
         self._edited = edited
         self._lost = lost
@@ -152,12 +162,14 @@ class Merge:
     def _line(self, path: Path, number: int, line: bytes) -> bytes | None:
         head = _head(path, number, line)
         source = head.source
-        if source is None or (source.backend, source.project) != (BACKEND, self._project_id):
+        if source is None or source.backend != self._backend or source.project is None:
             return line
+        if source.project != self._project_id:
+            return self._of_earlier(line, head) if source.project in self._earlier else line
         fresh = self._spool.take(str(source.annotation), head.id)
         where = f"{path}:{number} {head.id}"
-        if isinstance(source.annotation, str) and source.annotation.startswith(DRAFT):
-            return self._draft(line, fresh, source.annotation, source.task)
+        if is_draft(source.annotation):
+            return self._draft(line, fresh, str(source.annotation), source.task)
         if fresh is not None:
             return self._replaced(line, fresh, head, source.annotation, where)
         if head.status == "withdrawn" or not self._is_gone(source, where):
@@ -170,7 +182,7 @@ class Merge:
     def _replaced(self, line: bytes, fresh: Fresh, head: _Head, annotation: int | str | None, where: str) -> bytes:
         if line == fresh.line:
             return line
-        if self._edited and not self._overwrite and head.status != "withdrawn" and isinstance(annotation, int):
+        if self._edited and not self._overwrite and head.status != "withdrawn" and annotation is not None:
             mine, known = line_hash(line), self._spool.known_hash(annotation)
             if mine == fresh.hash:
                 return line
@@ -187,6 +199,14 @@ class Merge:
         self.result.changed += 1
         return fresh.line
 
+    def _of_earlier(self, line: bytes, head: _Head) -> bytes | None:
+        """A line of a project that this one has taken the place of: the answer has moved."""
+        fresh = self._spool.take_moved(head.id, head.annotator)
+        if fresh is None:
+            return line
+        self.result.changed += 1
+        return fresh.line
+
     @staticmethod
     def _same_time(line: bytes, fresh: Fresh) -> bool:
         # The ledger is lost: where the answer did not change on the server, the line was changed here.
@@ -194,10 +214,8 @@ class Merge:
 
     def _is_gone(self, source: _Source, where: str) -> bool:
         if not self._spool.full:
-            return isinstance(source.task, int) and self._spool.is_visited(source.task)
-        if isinstance(source.annotation, int) and (
-            not self._lost or self._spool.known_hash(source.annotation) is not None
-        ):
+            return source.task is not None and self._spool.is_visited(source.task)
+        if source.annotation is not None and (not self._lost or self._spool.known_hash(source.annotation) is not None):
             return True
         self._notices.add(
             "not-on-server", "records of this project are not on the server, and no pull of here made them; kept", where
@@ -208,11 +226,16 @@ class Merge:
         if fresh is not None:
             self.result.changed += line != fresh.line
             return fresh.line
-        unseen = not (isinstance(task, int) and self._spool.is_visited(task))
+        unseen = task is None or not self._spool.is_visited(task)
         if not self._drafts and (unseen or self._spool.is_live_draft(ref)):
             return line
         self.result.drafts_gone += 1
         return None
+
+
+def is_draft(annotation: int | str | None) -> bool:
+    """Whether a record's `source.annotation` is that of a draft."""
+    return isinstance(annotation, str) and annotation.startswith(DRAFT)
 
 
 def _head(path: Path, number: int, line: bytes) -> _Head:

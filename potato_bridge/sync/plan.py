@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from potato_bridge.converters.fingerprint import are_prelabels, same_steps
-from potato_bridge.remotes.base import RemoteTask
+from potato_bridge.remotes.base import Ref, RemoteTask
 
 
 class LocalItem(NamedTuple):
@@ -116,7 +116,7 @@ class Update(Operation):
 
     kind: ClassVar[str] = "update"
     item_id: str
-    task_id: int
+    task_id: Ref
     answers: int
     steps_changed: bool
 
@@ -133,7 +133,7 @@ class UpdatePrelabels(Operation):
 
     kind: ClassVar[str] = "update-prelabels"
     item_id: str
-    task_id: int
+    task_id: Ref
 
     def describe(self) -> str:
         """One line for people."""
@@ -147,7 +147,7 @@ class Orphan(Operation):
     kind: ClassVar[str] = "orphan"
     changes: ClassVar[bool] = False
     item_id: str
-    task_id: int
+    task_id: Ref
     answers: int
 
     def describe(self) -> str:
@@ -162,8 +162,8 @@ class Duplicate(Operation):
     kind: ClassVar[str] = "duplicate"
     changes: ClassVar[bool] = False
     item_id: str
-    task_id: int
-    used_task_id: int
+    task_id: Ref
+    used_task_id: Ref
     answers: int
 
     def describe(self) -> str:

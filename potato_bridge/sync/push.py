@@ -4,35 +4,19 @@ What stands on the server is listed first. Then each task is built once: it is c
 new or changed. So whatever could be wrong with an item is found before anything is sent, and no task is kept in memory.
 """
 
-from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
-from potato_bridge.converters.fingerprint import PRELABELS_HASH
-from potato_bridge.converters.label_studio.interface import Interface
 from potato_bridge.errors import InputError, Problem
-from potato_bridge.model import Project
 from potato_bridge.notices import Notices
-from potato_bridge.remotes.base import RemoteTask
-from potato_bridge.remotes.http import to_json
-from potato_bridge.remotes.label_studio import MAX_BODY, LabelStudio
-from potato_bridge.sync.adopt import Adoption, adoption, refuse
+from potato_bridge.remotes.base import Ref
+from potato_bridge.sync.backend import Adoption, Backend, Confirm, Found, Tally, Unit, refuse
 from potato_bridge.sync.ledger import Ledger
-from potato_bridge.sync.listing import bridge_meta, list_tasks
-from potato_bridge.sync.locate import Found, locate, project_title
 from potato_bridge.sync.outbox import Outbox
-from potato_bridge.sync.plan import Create, LocalItem, Plan, Planner, Update, UpdatePrelabels
-from potato_bridge.sync.prelabels import PrelabelTally, prelabels_body, send_prelabels, show_prelabels
+from potato_bridge.sync.plan import Create, Plan, Planner, Update, UpdatePrelabels
 from potato_bridge.sync.progress import Progress, silent
-from potato_bridge.sync.send import Sender, add_notice_of_change, settle_intents
-from potato_bridge.sync.setup import project_operations, update_project
-
-#: Builds the tasks of all items, one by one, in the order of the items.
-BuildTasks: TypeAlias = Callable[[Notices], Iterable[dict[str, Any]]]
-
-#: Seconds that a batch whose answer was lost may take to appear.
-PATIENCE = 60.0
+from potato_bridge.sync.revisions import add_notice_of_change
 
 
 @dataclass
@@ -43,6 +27,7 @@ class PushReport:
         project_id: None where the project does not exist yet (only with `dry_run`).
         found: How the project was found.
         plan: What was to be done.
+        project_url: The page where people annotate.
         adoption: What it means for the project, where that was not the config's before.
         created: Tasks added by this push, those included that arrived although their answer was lost.
         updated: Tasks changed by this push.
@@ -51,21 +36,17 @@ class PushReport:
     """
 
     url: str
-    project_id: int | None
+    project_id: Ref | None
     title: str
     found: Found
     plan: Plan
+    project_url: str | None = None
     adoption: Adoption | None = None
     dry_run: bool = False
     created: int = 0
     updated: int = 0
     prelabels: int = 0
     recovered: int = 0
-
-    @property
-    def project_url(self) -> str | None:
-        """The project's page."""
-        return None if self.project_id is None else f"{self.url}/projects/{self.project_id}"
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain values."""
@@ -95,26 +76,19 @@ class PushReport:
 
 
 def push(
-    project: Project,
-    tasks: BuildTasks,
-    interface: Interface,
-    remote: LabelStudio,
+    backend: Backend[Any],
     ledger: Ledger,
     *,
     notices: Notices,
     project_ref: int | str | None = None,
-    confirm: Callable[[Adoption], object] = refuse,
+    confirm: Confirm = refuse,
     dry_run: bool = False,
     progress: Progress = silent,
-    patience: float = PATIENCE,
 ) -> PushReport:
     """Creates the project or finds its own again, and brings it up to date.
 
     Args:
-        project: The config.
-        tasks: Builds the tasks.
-        interface: Label config and instruction.
-        remote: The server.
+        backend: The server, and what goes to it.
         ledger: What this machine remembers; open for writing unless `dry_run`.
         notices: Gets `item-changed-after-answer`, `duplicate-task`, `orphan-task`, `foreign-task`, `project-gone`.
         project_ref: The project's id or title, where the user says which one is meant.
@@ -122,7 +96,6 @@ def push(
             where that is not wanted.
         dry_run: Only plan.
         progress: Tells how far it is.
-        patience: Seconds to wait for a batch whose answer was lost.
 
     Raises:
         InputError: An item cannot be sent, or two have one id; nothing was sent.
@@ -130,31 +103,32 @@ def push(
         OutcomeUnknownError: An answer was lost, and the batch has not appeared; a later push looks again.
         StateError: The new and changed tasks cannot be put aside on disk; nothing was sent.
     """
-    located = locate(project, remote, ledger, notices, project_ref)
+    located = backend.locate(ledger, notices, project_ref)
     there = located.project if located else None
     recovered = 0
     if there is not None and not dry_run:
-        recovered = settle_intents(remote, ledger, there.project_id, patience)
-    known = _Newest(list_tasks(remote, there.project_id, project=project) if there else ())
-    planner = Planner(known)
-    tally = PrelabelTally()
+        recovered = backend.settle(ledger, there)
+    operations = backend.operations(ledger, there)
+    planner = Planner(backend.tasks(there) if there is not None else ())
+    tally = backend.tally()
     with (
         nullcontext() if dry_run else Outbox[Create | Update](ledger.folder) as outbox,
         nullcontext() if dry_run else Outbox[UpdatePrelabels](ledger.folder) as prelabels,
     ):
-        _build(tasks, planner, tally, outbox, prelabels, notices, progress)
+        _build(backend, planner, tally, outbox, prelabels, notices, progress)
         todo = planner.finish()
         todo.show = tally.operation(there)
         tally.report(there, notices)
-        todo.project = project_operations(project, interface, remote, ledger, there)
+        todo.project = list(operations)
         _report(todo, notices)
         report = PushReport(
-            url=remote.url,
-            project_id=there.project_id if there else None,
-            title=there.title if there else project_title(project),
+            url=backend.url,
+            project_id=there.project_id if there is not None else None,
+            title=there.title if there is not None else backend.title(),
             found=located.found if located else "created",
             plan=todo,
-            adoption=None if located is None or located.ours else adoption(project, interface, remote, located, todo),
+            project_url=backend.page(there.project_id) if there is not None else None,
+            adoption=None if located is None or located.ours else backend.adoption(located, todo),
             dry_run=dry_run,
             recovered=recovered,
         )
@@ -162,44 +136,25 @@ def push(
             return report
         if report.adoption is not None:
             confirm(report.adoption)
-        there = update_project(
-            project, interface, remote, ledger, there, todo.project, notices, model_version=tally.shown
-        )
-        report.project_id = there.project_id
-        ledger.set_project(remote.url, project.config.name, there.project_id)
-        sender = Sender(remote, ledger, there.project_id, known.task_id, notices, patience)
+        there = backend.update(ledger, there, todo, notices, tally)
+        report.project_id, report.project_url = there.project_id, backend.page(there.project_id)
+        ledger.set_project(backend.url, backend.project.config.name, there.project_id)
+        sender = backend.sender(ledger, there, notices)
         try:
             with progress("pushing", len(todo.creates) + len(todo.updates) + len(todo.prelabels)) as advance:
-                sender.send(outbox, advance)
-                for update, body in prelabels:
-                    send_prelabels(remote, update, body, patience)
-                    report.prelabels += 1
-                    advance(1)
+                sender.send(outbox, prelabels, todo, advance)
             if todo.show is not None:
-                show_prelabels(remote, todo.show)
+                backend.show(todo.show)
         finally:
-            report.created, report.updated = sender.created, sender.updated
+            report.created, report.updated, report.prelabels = sender.created, sender.updated, sender.prelabels
             report.recovered += sender.recovered
     return report
 
 
-class _Newest:
-    """Passes tasks on and remembers the greatest id."""
-
-    def __init__(self, tasks: Iterable[RemoteTask]) -> None:
-        self._tasks = tasks
-        self.task_id = 0
-
-    def __iter__(self) -> Iterator[RemoteTask]:
-        for task in self._tasks:
-            self.task_id = max(self.task_id, task.task_id)
-            yield task
-
-
 def _build(
-    tasks: BuildTasks,
+    backend: Backend[Any],
     planner: Planner,
-    tally: PrelabelTally,
+    tally: Tally,
     outbox: Outbox[Create | Update] | None,
     prelabels: Outbox[UpdatePrelabels] | None,
     notices: Notices,
@@ -213,37 +168,37 @@ def _build(
     problems: list[Problem] = []
     seen: set[str] = set()
     with progress("reading items", None) as advance:
-        for task in tasks(notices):
-            meta = bridge_meta(task)
-            item = LocalItem(meta["id"], meta["hash"], meta["steps_hash"], meta.get(PRELABELS_HASH))
-            body = _checked(task, item.item_id, seen, problems)
+        for unit in backend.units(notices):
+            item = unit.item
+            body = _checked(backend, unit, seen, problems)
             seen.add(item.item_id)
             operation = planner.compare(item)
-            tally.take(task, item, planner, steps_changed=isinstance(operation, Update) and operation.steps_changed)
+            tally.take(unit, planner, steps_changed=isinstance(operation, Update) and operation.steps_changed)
             if outbox is not None and operation is not None and not problems:
                 outbox.add(operation, body)
             update = planner.compare_prelabels(item)
             if prelabels is not None and update is not None and not problems:
-                prelabels.add(update, prelabels_body(task))
+                prelabels.add(update, unit.prelabels_body())
             advance(1)
     if problems:
         raise InputError(f"{len(problems)} item(s) cannot be pushed; nothing was sent", problems=problems)
 
 
-def _checked(task: dict[str, Any], item_id: str, seen: set[str], problems: list[Problem]) -> bytes:
+def _checked(backend: Backend[Any], unit: Unit, seen: set[str], problems: list[Problem]) -> bytes:
     """The task as JSON; what is wrong with it is added to the problems."""
+    item_id = unit.item.item_id
     if item_id in seen:
         problems.append(Problem(f"two items have the id {item_id!r}"))
     try:
-        body = to_json(task)
+        body = unit.body()
     except InputError as error:
         problems.append(Problem(f"item {item_id!r}: {error.message}"))
         return b""
-    if len(body) > MAX_BODY:
-        size, limit = f"{len(body) / 2**20:.0f} MB", f"{MAX_BODY // 2**20} MB"
+    if len(body) > backend.max_body:
+        size, limit = f"{len(body) / 2**20:.0f} MB", f"{backend.max_body // 2**20} MB"
         problems.append(
             Problem(
-                f"item {item_id!r} makes a task of {size}, and a server takes {limit}",
+                f"item {item_id!r} makes a {backend.unit} of {size}, and a server takes {limit}",
                 hint="Shorten its outputs, or leave it out.",
             )
         )

@@ -11,17 +11,19 @@ from dataclasses import dataclass
 import msgspec
 
 from potato_bridge.model import Record, encode
+from potato_bridge.remotes.base import Ref
 from potato_bridge.sync.ledger import Ledger, Stream
 
 _TABLES = """
+-- Ids of tasks and answers are numbers or texts, as the server has them; `place` is the order in which they came.
 CREATE TEMP TABLE spool (
-    ref TEXT PRIMARY KEY, answer INTEGER, task INTEGER NOT NULL, item TEXT, line BLOB, hash BLOB,
-    annotator TEXT NOT NULL, status TEXT NOT NULL, used INTEGER NOT NULL DEFAULT 0
+    ref TEXT PRIMARY KEY, answer, task NOT NULL, item TEXT, line BLOB, hash BLOB,
+    annotator TEXT NOT NULL, status TEXT NOT NULL, used INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX temp.spool_of_task ON spool (task);
-CREATE TEMP TABLE visited (task INTEGER PRIMARY KEY, updated_at TEXT NOT NULL);
-CREATE TEMP TABLE skipped (task INTEGER PRIMARY KEY, updated_at TEXT NOT NULL);
-CREATE TEMP TABLE live_drafts (ref TEXT PRIMARY KEY, task INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TEMP TABLE visited (task PRIMARY KEY NOT NULL, updated_at TEXT NOT NULL) WITHOUT ROWID;
+CREATE TEMP TABLE skipped (task PRIMARY KEY NOT NULL, updated_at TEXT NOT NULL) WITHOUT ROWID;
+CREATE TEMP TABLE live_drafts (ref TEXT PRIMARY KEY, task NOT NULL) WITHOUT ROWID;
 """
 _DROP = "".join(f"DROP TABLE IF EXISTS temp.{table};" for table in ("spool", "visited", "skipped", "live_drafts"))
 
@@ -54,13 +56,14 @@ class Spool:
         self._db = ledger.db
         self._stream = stream.stream_id
         self.full = full
+        self._placed = 0
         self._db.executescript(_DROP + _TABLES)
 
     def close(self) -> None:
         """Forgets the downloads."""
         self._db.executescript(_DROP)
 
-    def is_current(self, task: int, updated_at: str) -> bool:
+    def is_current(self, task: Ref, updated_at: str) -> bool:
         """Whether the task was downloaded in this state, by this pull or an earlier one."""
         for table in ("visited", "skipped"):
             query = f"SELECT 1 FROM {table} WHERE task = ? AND updated_at = ?"
@@ -74,7 +77,7 @@ class Spool:
         query = "SELECT count(*) FROM tasks WHERE stream = ? AND updated_at > ?"
         return 0 if self.full else self._count(query, self._stream, time)
 
-    def has_answers(self, task: int) -> bool:
+    def has_answers(self, task: Ref) -> bool:
         """Whether an earlier download found answers to the task."""
         for query, values in (
             ("SELECT 1 FROM spool WHERE task = ?", (task,)),
@@ -84,11 +87,19 @@ class Spool:
                 return True
         return False
 
-    def skip(self, task: int, updated_at: str) -> None:
+    def known_tasks(self) -> set[Ref]:
+        """The tasks that an earlier pull found answers to."""
+        if self.full:
+            return set()
+        return {
+            row[0] for row in self._db.execute("SELECT DISTINCT task FROM answers WHERE stream = ?", (self._stream,))
+        }
+
+    def skip(self, task: Ref, updated_at: str) -> None:
         """A task need not be downloaded in this state."""
         self._db.execute("INSERT OR REPLACE INTO skipped VALUES (?, ?)", (task, updated_at))
 
-    def visit(self, task: int, updated_at: str) -> None:
+    def visit(self, task: Ref, updated_at: str) -> None:
         """A task is downloaded: forgets what an earlier download of this pull gave."""
         self._db.execute("INSERT OR REPLACE INTO visited VALUES (?, ?)", (task, updated_at))
         self._db.execute("DELETE FROM spool WHERE task = ?", (task,))
@@ -98,17 +109,20 @@ class Spool:
         """Takes a record of the task that was visited last."""
         assert record.source is not None
         source, line = record.source, encode(record)
-        answer = source.annotation if isinstance(source.annotation, int) else None
+        answer = None if record.status == "draft" else source.annotation
         row = (str(source.annotation), answer, source.task, record.id, line, line_hash(line))
-        insert = "INSERT INTO spool (ref, answer, task, item, line, hash, annotator, status) VALUES (?,?,?,?,?,?,?,?)"
-        self._db.execute(insert, (*row, record.annotator, record.status))
+        self._insert(*row, record.annotator, record.status)
 
-    def add_foreign(self, answer: int, task: int) -> None:
+    def add_foreign(self, answer: Ref, task: Ref) -> None:
         """Counts an answer that is not imported."""
-        insert = "INSERT INTO spool (ref, answer, task, annotator, status) VALUES (?, ?, ?, '', '')"
-        self._db.execute(insert, (str(answer), answer, task))
+        self._insert(str(answer), answer, task, None, None, None, "", "")
 
-    def add_live_draft(self, ref: str, task: int) -> None:
+    def _insert(self, *row: object) -> None:
+        insert = "INSERT INTO spool VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?)"
+        self._placed += 1
+        self._db.execute(insert, (*row, self._placed))
+
+    def add_live_draft(self, ref: str, task: Ref) -> None:
         """A draft is there, whether or not it was asked for."""
         self._db.execute("INSERT OR REPLACE INTO live_drafts VALUES (?, ?)", (ref, task))
 
@@ -116,7 +130,7 @@ class Spool:
         """Whether a downloaded task has the draft."""
         return bool(self._db.execute("SELECT 1 FROM live_drafts WHERE ref = ?", (ref,)).fetchone())
 
-    def is_visited(self, task: int) -> bool:
+    def is_visited(self, task: Ref) -> bool:
         """Whether the task was downloaded."""
         return bool(self._db.execute("SELECT 1 FROM visited WHERE task = ?", (task,)).fetchone())
 
@@ -152,16 +166,22 @@ class Spool:
         self._db.execute("UPDATE spool SET used = used + 1 WHERE ref = ?", (ref,))
         return Fresh(item, row[0], row[1])
 
+    def take_moved(self, item: str, annotator: str) -> Fresh | None:
+        """The download that a line of an earlier project stands for: the same annotator's, to the same item."""
+        query = "SELECT ref FROM spool WHERE item = ? AND annotator = ? AND line IS NOT NULL AND used = 0"
+        row = self._db.execute(query, (item, annotator)).fetchone()
+        return self.take(row[0], item) if row else None
+
     def unplaced(self) -> Iterator[bytes]:
         """The lines that the file does not have yet, by task and annotation, a task's drafts last."""
         query = (
-            "SELECT line FROM spool WHERE line IS NOT NULL AND used = 0 ORDER BY task, answer IS NULL, answer, "
-            "length(ref), ref"
+            "SELECT line FROM spool WHERE line IS NOT NULL AND used = 0 "
+            "ORDER BY iif(typeof(task) = 'text', place, task), answer IS NULL, answer, length(ref), ref"
         )
         for (line,) in self._db.execute(query):
             yield line
 
-    def known_hash(self, answer: int) -> bytes | None:
+    def known_hash(self, answer: Ref) -> bytes | None:
         """The hash of the line that an earlier pull made of an answer; None where it made none."""
         query = "SELECT hash FROM answers WHERE stream = ? AND answer = ?"
         row = self._db.execute(query, (self._stream, answer)).fetchone()

@@ -5,12 +5,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from potato_bridge.model import Project
 from potato_bridge.notices import Notices
-from potato_bridge.remotes.label_studio import LabelStudio
+from potato_bridge.remotes.base import Ref
+from potato_bridge.sync.backend import Backend
 from potato_bridge.sync.ledger import Ledger
-from potato_bridge.sync.listing import list_tasks
-from potato_bridge.sync.locate import locate
 
 
 @dataclass
@@ -32,8 +30,9 @@ class StatusReport:
     """
 
     url: str
-    project_id: int | None = None
+    project_id: Ref | None = None
     title: str = ""
+    project_url: str | None = None
     items: int = 0
     pushed: int = 0
     annotated: int = 0
@@ -45,14 +44,9 @@ class StatusReport:
     last_change: str = ""
     annotators: dict[str, dict[str, int]] = field(default_factory=dict)
 
-    @property
-    def project_url(self) -> str | None:
-        """The project's page."""
-        return None if self.project_id is None else f"{self.url}/projects/{self.project_id}"
-
     def to_json(self) -> dict[str, Any]:
         """The report as plain values."""
-        return {**asdict(self), "project_url": self.project_url}
+        return asdict(self)
 
     def describe(self) -> str:
         """A few lines for people."""
@@ -71,9 +65,8 @@ class StatusReport:
 
 
 def status(
-    project: Project,
+    backend: Backend[Any],
     item_ids: Iterable[str],
-    remote: LabelStudio,
     ledger: Ledger,
     *,
     notices: Notices,
@@ -83,9 +76,8 @@ def status(
     """How far a project is. Changes nothing, here or there.
 
     Args:
-        project: The config.
+        backend: The server.
         item_ids: The ids of its items.
-        remote: The server.
         ledger: What this machine remembers; need not be open for writing.
         notices: Gets `project-gone`.
         records: The records file, for what was pulled into it.
@@ -95,16 +87,17 @@ def status(
         RemoteError: The server fails.
     """
     local = set(item_ids)
-    report = StatusReport(remote.url, items=len(local))
-    located = locate(project, remote, ledger, notices, project_ref)
+    report = StatusReport(backend.url, items=len(local))
+    located = backend.locate(ledger, notices, project_ref)
     if located is None:
         return report
     there = located.project
     report.project_id, report.title = there.project_id, there.title
-    report.submitted, report.skipped = there.submitted, there.skipped
+    report.project_url = backend.page(there.project_id)
+    report.submitted, report.skipped = backend.counts(there)
     pushed: set[str] = set()
     annotated: set[str] = set()
-    for task in list_tasks(remote, there.project_id):
+    for task in backend.tasks(there):
         if task.marker is None:
             report.foreign += 1
         elif task.marker not in local:
@@ -115,8 +108,9 @@ def status(
                 annotated.add(task.marker)
     report.pushed, report.annotated = len(pushed), len(annotated)
     if records is not None:
-        stream = ledger.stream(remote.url, there.project_id, records)
-        report.last_change = stream.cursor
+        stream = ledger.stream(backend.url, there.project_id, records)
+        # On Argilla, counts stand behind the time.
+        report.last_change = stream.cursor.partition(" ")[0]
         for annotator, kind, count in ledger.annotators(stream.stream_id):
             report.annotators.setdefault(annotator, {})[kind] = count
             report.pulled += count

@@ -17,7 +17,7 @@ from potato_bridge.converters.label_studio.results import read_answer, write_res
 from potato_bridge.converters.label_studio.task_list import task_list_view
 from potato_bridge.model import Record
 from potato_bridge.notices import Notices
-from potato_bridge.sync.build import label_studio_tasks
+from potato_bridge.sync.label_studio.build import label_studio_tasks
 from tests.browser.reviewing import (
     DRAWN,
     boxes,

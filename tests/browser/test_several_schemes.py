@@ -12,7 +12,7 @@ from potato_bridge.converters.label_studio.interface import build_interface
 from potato_bridge.converters.label_studio.prefill import MODEL_VERSION
 from potato_bridge.converters.label_studio.results import Answer, read_answer
 from potato_bridge.notices import Notices
-from potato_bridge.sync.build import label_studio_tasks
+from potato_bridge.sync.label_studio.build import label_studio_tasks
 from tests.browser import reviewing
 from tests.servers.annotator import add_view, errors, open_task, press, submit, update
 from tests.several_schemes import EDIT, FIRST_ERROR, PER_STEP, RADIO, REVIEW, SECOND, SPAN, item, project

@@ -24,7 +24,7 @@ from potato_bridge.converters.potato.config import read_project
 from potato_bridge.model import Record
 from potato_bridge.model.trajectory_edit import FinalEdit, StepEdit, TrajectoryEdits
 from potato_bridge.notices import Notices
-from potato_bridge.sync.build import label_studio_tasks
+from potato_bridge.sync.label_studio.build import label_studio_tasks
 from tests.browser.correcting import DRAWN, box, explain, ready, write
 from tests.converters.label_studio.samples import HOSTILE
 from tests.servers.annotator import errors, open_task, submit, update

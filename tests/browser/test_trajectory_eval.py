@@ -11,7 +11,7 @@ from potato_bridge.converters.label_studio.prefill import MODEL_VERSION
 from potato_bridge.converters.label_studio.results import read_answer, write_results
 from potato_bridge.model import Record
 from potato_bridge.notices import Notices
-from potato_bridge.sync.build import label_studio_tasks
+from potato_bridge.sync.label_studio.build import label_studio_tasks
 from tests.browser.test_general import PLACES
 from tests.converters.label_studio.judged_page import ANSWERS, RATIONALE, make_project
 from tests.servers.annotator import add_view, errors, open_task, submit, update

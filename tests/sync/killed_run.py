@@ -17,7 +17,8 @@ import httpx
 from potato_bridge.notices import Notices
 from potato_bridge.remotes import label_studio
 from potato_bridge.remotes.label_studio import LabelStudio
-from potato_bridge.sync import send
+from potato_bridge.sync.label_studio import send
+from potato_bridge.sync.label_studio.backend import LabelStudioBackend
 from potato_bridge.sync.ledger import Ledger
 from potato_bridge.sync.pull import pull
 from potato_bridge.sync.push import push
@@ -55,9 +56,10 @@ def main(verb: str, folder: Path, url: str, name: str, items: int, number: int, 
     ):
         if verb == "push":
             tasks = [make_task(f"item_{i}", "text", ["a", "b"]) for i in range(items)]
-            push(project, lambda notices: tasks, INTERFACE, remote, ledger, notices=Notices(), patience=0)
+            backend = LabelStudioBackend(project, remote, INTERFACE, lambda notices: tasks, patience=0)
+            push(backend, ledger, notices=Notices())
         else:
-            pull(project, remote, ledger, folder / "records.jsonl", notices=Notices())
+            pull(LabelStudioBackend(project, remote), ledger, folder / "records.jsonl", notices=Notices())
     print(transport.count)
 
 

@@ -10,9 +10,9 @@ import pytest
 from potato_bridge.converters.label_studio.fields import MARKER
 from potato_bridge.errors import OutcomeUnknownError, RemoteError, UsageError
 from potato_bridge.remotes.label_studio import LabelStudio
-from potato_bridge.sync import send
-from potato_bridge.sync.adopt import Adoption
-from potato_bridge.sync.locate import project_marker
+from potato_bridge.sync.label_studio import send
+from potato_bridge.sync.label_studio.adopt import Adoption
+from potato_bridge.sync.label_studio.locate import project_marker
 from tests.sync.fault_proxy import fault_proxy
 from tests.sync.world import World, make_task
 

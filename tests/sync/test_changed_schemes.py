@@ -14,7 +14,8 @@ from potato_bridge.errors import RemoteError
 from potato_bridge.model import Record
 from potato_bridge.notices import Notices
 from potato_bridge.remotes.label_studio import LabelStudio
-from potato_bridge.sync.build import label_studio_tasks
+from potato_bridge.sync.label_studio.backend import LabelStudioBackend
+from potato_bridge.sync.label_studio.build import label_studio_tasks
 from potato_bridge.sync.ledger import Ledger
 from potato_bridge.sync.pull import pull
 from potato_bridge.sync.push import PushReport, push
@@ -39,7 +40,8 @@ class Team:
         self.project = made = project(self.folder, schemes, found or item())
         tasks = lambda notices: label_studio_tasks(made, notices)  # noqa: E731
         with Ledger.beside(made.config) as ledger:
-            report = push(made, tasks, build_interface(made, Notices()), self.remote, ledger, notices=self.notices)
+            backend = LabelStudioBackend(made, self.remote, build_interface(made, Notices()), tasks)
+            report = push(backend, ledger, notices=self.notices)
         self.id = report.project_id
         return report
 
@@ -53,7 +55,7 @@ class Team:
     def pull(self) -> list[Record]:
         out = self.folder / "records.jsonl"
         with Ledger.beside(self.project.config) as ledger:
-            pull(self.project, self.remote, ledger, out, notices=Notices(), full=True)
+            pull(LabelStudioBackend(self.project, self.remote), ledger, out, notices=Notices(), full=True)
         return list(read_records(out))
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from potato_bridge.remotes import label_studio
 from potato_bridge.remotes.label_studio import LabelStudio
-from potato_bridge.sync import pull
+from potato_bridge.sync.label_studio import reading
 from tests.sync.world import World
 
 
@@ -76,7 +76,7 @@ def test_what_changes_after_its_turn_comes_with_the_next_pull(
     monkeypatch.setattr(label_studio, "_EXPORT_FIRST", 1)
     monkeypatch.setattr(label_studio, "_EXPORT_IDS", 1)
     # As if the download took longer than what is listed again.
-    monkeypatch.setattr(pull, "_OVERLAP", 0.0)
+    monkeypatch.setattr(reading, "_OVERLAP", 0.0)
     world.push()
     early, late = (f"trace_{number}" for number in answered)
     first, second = world.annotate(early, "step_0"), world.annotate(late, "step_0")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from potato_bridge.converters.label_studio.fields import MARKER
-from potato_bridge.sync.locate import project_marker
+from potato_bridge.sync.label_studio.locate import project_marker
 from potato_bridge.sync.records import read_records
 from tests.servers.label_studio import LabelStudio as Server
 from tests.sync.world import World

@@ -16,7 +16,8 @@ from potato_bridge.model import Record
 from potato_bridge.model.trajectory_edit import StepEdit, TrajectoryEdits
 from potato_bridge.notices import Notices
 from potato_bridge.remotes.label_studio import LabelStudio
-from potato_bridge.sync.build import label_studio_tasks
+from potato_bridge.sync.label_studio.backend import LabelStudioBackend
+from potato_bridge.sync.label_studio.build import label_studio_tasks
 from potato_bridge.sync.ledger import Ledger
 from potato_bridge.sync.pull import pull
 from potato_bridge.sync.push import push
@@ -85,20 +86,15 @@ class Study:
     def push(self, prelabels: Path | None = None):
         self.notices = Notices()
         with Ledger.beside(self.project.config) as ledger:
-            done = push(
-                self.project,
-                lambda notices: label_studio_tasks(self.project, notices, prelabels),
-                self.interface,
-                self.remote,
-                ledger,
-                notices=self.notices,
-            )
+            tasks = lambda notices: label_studio_tasks(self.project, notices, prelabels)  # noqa: E731
+            backend = LabelStudioBackend(self.project, self.remote, self.interface, tasks)
+            done = push(backend, ledger, notices=self.notices)
         self.id = done.project_id
         return done
 
     def pull(self) -> dict[str, Record]:
         with Ledger.beside(self.project.config) as ledger:
-            pull(self.project, self.remote, ledger, self.records_file, notices=Notices())
+            pull(LabelStudioBackend(self.project, self.remote), ledger, self.records_file, notices=Notices())
         lines = [json.loads(line) for line in self.records_file.read_text(encoding="utf-8").splitlines()]
         return {line["id"]: line for line in lines}
 

@@ -13,8 +13,8 @@ from potato_bridge.errors import AuthError, InputError, OutcomeUnknownError, Rem
 from potato_bridge.model import decode, encode
 from potato_bridge.model.record import Record, Source
 from potato_bridge.remotes.label_studio import LabelStudio
+from potato_bridge.sync.label_studio.locate import project_marker
 from potato_bridge.sync.ledger import Ledger
-from potato_bridge.sync.locate import project_marker
 from potato_bridge.sync.records import write_records
 from tests.servers.label_studio import LabelStudio as Server
 from tests.sync.fault_proxy import fault_proxy
@@ -62,9 +62,7 @@ def test_dry_run_sends_nothing_and_makes_nothing(world: World) -> None:
         from potato_bridge.notices import Notices
         from potato_bridge.sync.push import push
 
-        report = push(
-            world.project, world.tasks, world.interface, world.remote, ledger, notices=Notices(), dry_run=True
-        )
+        report = push(world.backend(), ledger, notices=Notices(), dry_run=True)
     assert world.transport.writes() == []
     assert [op["op"] for op in report.to_json()["plan"]["operations"]] == ["create-project"] + ["create"] * 10
     assert not (world.folder / ".potato-bridge").exists()
@@ -146,7 +144,7 @@ def test_items_with_nasty_ids(world: World) -> None:
 
 
 def test_batches_are_bounded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    from potato_bridge.sync import send
+    from potato_bridge.sync.label_studio import send
 
     monkeypatch.setattr(send, "BATCH_TASKS", 4)
     world.push()
@@ -159,9 +157,9 @@ def test_batches_are_bounded(world: World, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_what_cannot_be_sent_is_named_before_anything_is_sent(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    from potato_bridge.sync import push
+    from potato_bridge.sync.label_studio import backend
 
-    monkeypatch.setattr(push, "MAX_BODY", 5000)
+    monkeypatch.setattr(backend, "MAX_BODY", 5000)
     world.items["big"] = ("x" * 6000, ["a"])
     world.items["half"] = ("\ud83d", ["a"])
     with pytest.raises(InputError) as caught:

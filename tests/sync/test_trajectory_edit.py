@@ -15,7 +15,8 @@ from potato_bridge.converters.potato.config import read_project
 from potato_bridge.export.dataset import export
 from potato_bridge.notices import Notices
 from potato_bridge.remotes.label_studio import LabelStudio
-from potato_bridge.sync.build import label_studio_tasks
+from potato_bridge.sync.label_studio.backend import LabelStudioBackend
+from potato_bridge.sync.label_studio.build import label_studio_tasks
 from potato_bridge.sync.ledger import Ledger
 from potato_bridge.sync.potato import write_potato
 from potato_bridge.sync.pull import pull
@@ -42,9 +43,10 @@ def test_a_round(label_studio: Server, folder: Path, tmp_path: Path) -> None:
     records = tmp_path / "records.jsonl"
     with Ledger.beside(project.config) as ledger:
         tasks = lambda notices: label_studio_tasks(project, notices)  # noqa: E731
-        pushed = push(project, tasks, interface, remote, ledger, notices=Notices())
+        backend = LabelStudioBackend(project, remote, interface, tasks)
+        pushed = push(backend, ledger, notices=Notices())
         assert pushed.created == 3
-        again = push(project, tasks, interface, remote, ledger, notices=Notices())
+        again = push(backend, ledger, notices=Notices())
         assert not again.plan.changes
 
         there = label_studio.http.get(f"/api/projects/{pushed.project_id}/").json()
@@ -63,7 +65,7 @@ def test_a_round(label_studio: Server, folder: Path, tmp_path: Path) -> None:
             ]
             body = {"result": result, "parent_prediction": prediction["id"]}
             label_studio.http.post(f"/api/tasks/{by_id[item]}/annotations/", json=body).raise_for_status()
-        pull(project, remote, ledger, records, notices=Notices())
+        pull(backend, ledger, records, notices=Notices())
     remote.close()
 
     pulled = {record.id: record for record in read_records(records)}
@@ -88,11 +90,12 @@ def test_boxes_have_the_texts_of_an_item_that_changed(label_studio: Server, fold
     traces = folder / "data" / "traces.json"
     with Ledger.beside(project.config) as ledger:
         tasks = lambda notices: label_studio_tasks(project, notices)  # noqa: E731
-        pushed = push(project, tasks, interface, remote, ledger, notices=Notices())
+        backend = LabelStudioBackend(project, remote, interface, tasks)
+        pushed = push(backend, ledger, notices=Notices())
         traces.write_text(traces.read_text().replace("queyr=", "qeury="))
-        changed = push(project, tasks, interface, remote, ledger, notices=Notices())
+        changed = push(backend, ledger, notices=Notices())
         assert (changed.updated, changed.prelabels) == (1, 1)
-        assert not push(project, tasks, interface, remote, ledger, notices=Notices()).plan.changes
+        assert not push(backend, ledger, notices=Notices()).plan.changes
     remote.close()
     listing = label_studio.http.get(f"/api/tasks/?project={pushed.project_id}&fields=all").json()["tasks"]
     [task] = [task["id"] for task in listing if "qeury=" in json.dumps(task["data"])]

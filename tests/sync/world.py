@@ -16,6 +16,7 @@ from potato_bridge.model import ProcessReward, Project, Record
 from potato_bridge.notices import Notices
 from potato_bridge.remotes.label_studio import LabelStudio
 from potato_bridge.remotes.label_studio_server import LocalUser
+from potato_bridge.sync.label_studio.backend import LabelStudioBackend
 from potato_bridge.sync.ledger import Ledger
 from potato_bridge.sync.pull import PullReport, pull
 from potato_bridge.sync.push import PushReport, push
@@ -116,32 +117,25 @@ class World:
     def ledger(self) -> Ledger:
         return Ledger.beside(self.project.config)
 
+    def backend(self, remote: LabelStudio | None = None, patience: float = 0.0) -> LabelStudioBackend:
+        return LabelStudioBackend(self.project, remote or self.remote, self.interface, self.tasks, patience=patience)
+
     def push(self, remote: LabelStudio | None = None, **options: Any) -> PushReport:
         self.notices = Notices()
         self.transport.requests.clear()
-        options.setdefault("patience", self.patience)
+        patience = options.pop("patience", self.patience)
         with self.ledger() as ledger:
-            return push(
-                self.project,
-                self.tasks,
-                self.interface,
-                remote or self.remote,
-                ledger,
-                notices=self.notices,
-                **options,
-            )
+            return push(self.backend(remote, patience), ledger, notices=self.notices, **options)
 
     def pull(self, remote: LabelStudio | None = None, **options: Any) -> PullReport:
         self.notices = Notices()
         self.transport.requests.clear()
         with self.ledger() as ledger:
-            return pull(self.project, remote or self.remote, ledger, self.records_file, notices=self.notices, **options)
+            return pull(self.backend(remote), ledger, self.records_file, notices=self.notices, **options)
 
     def status(self) -> StatusReport:
         with Ledger.beside(self.project.config, write=False) as ledger:
-            return status(
-                self.project, self.items, self.remote, ledger, notices=self.notices, records=self.records_file
-            )
+            return status(self.backend(), self.items, ledger, notices=self.notices, records=self.records_file)
 
     def records(self) -> list[Record]:
         return list(read_records(self.records_file))

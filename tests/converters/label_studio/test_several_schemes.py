@@ -12,7 +12,7 @@ from potato_bridge.converters.fingerprint import same_steps, with_steps_of
 from potato_bridge.converters.label_studio.interface import build_interface
 from potato_bridge.errors import InputError
 from potato_bridge.notices import Notices
-from potato_bridge.sync.build import label_studio_tasks
+from potato_bridge.sync.label_studio.build import label_studio_tasks
 from tests.several_schemes import EDIT, FIRST_ERROR, PER_STEP, RADIO, REVIEW, SECOND, SPAN, item, project
 
 EVERY = [

@@ -5,10 +5,12 @@ from typing import Any
 
 from potato_bridge.converters.label_studio.interface import Interface
 from potato_bridge.converters.label_studio.validate import ControlNames, control_names
-from potato_bridge.errors import InputError, UsageError
+from potato_bridge.errors import InputError
 from potato_bridge.model import Project
+from potato_bridge.remotes.base import RemoteProject
 from potato_bridge.remotes.label_studio import LabelStudio
-from potato_bridge.sync.locate import Located, marker_lines, project_marker
+from potato_bridge.sync.backend import Located
+from potato_bridge.sync.label_studio.locate import marker_lines, project_marker
 from potato_bridge.sync.plan import Plan, UpdateInterface
 
 
@@ -63,7 +65,9 @@ class Adoption:
         return lines
 
 
-def adoption(project: Project, interface: Interface, remote: LabelStudio, located: Located, todo: Plan) -> Adoption:
+def adoption(
+    project: Project, interface: Interface, remote: LabelStudio, located: Located[RemoteProject], todo: Plan
+) -> Adoption:
     """What a plan means for a project that is not the config's yet.
 
     Raises:
@@ -94,18 +98,6 @@ def adoption(project: Project, interface: Interface, remote: LabelStudio, locate
         foreign=todo.foreign,
         creates=len(todo.creates),
         updates=len(changed),
-    )
-
-
-def refuse(found: Adoption) -> None:
-    """For callers that cannot ask.
-
-    Raises:
-        UsageError: Always.
-    """
-    raise UsageError(
-        f"project {found.project_id}, {found.title!r}, is not the project of {found.config} yet; nothing was changed",
-        hint="Look at the changes (--dry-run shows them, too), and run it again with --yes.",
     )
 
 

@@ -6,8 +6,6 @@ colleague with the same config, and no ledger, finds the same project instead of
 """
 
 import hashlib
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 from potato_bridge.converters.potato.section import did_you_mean
 from potato_bridge.errors import Problem, RemoteError
@@ -15,26 +13,12 @@ from potato_bridge.model import Project
 from potato_bridge.notices import Notices
 from potato_bridge.remotes.base import RemoteProject
 from potato_bridge.remotes.label_studio import TITLE_LENGTH, LabelStudio
+from potato_bridge.sync.backend import Located
 from potato_bridge.sync.ledger import Ledger
-
-Found: TypeAlias = Literal["option", "ledger", "marker", "created"]
 
 _PREFIX = "potato-bridge:"
 #: Digits of an id; more make a server fail, and are none.
 _ID_DIGITS = 9
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """A project on the server, and how it was found.
-
-    Attributes:
-        ours: The ledger or its description says that it is the config's; a named one need not be.
-    """
-
-    project: RemoteProject
-    found: Found
-    ours: bool = True
 
 
 def project_marker(project: Project) -> str:
@@ -104,7 +88,7 @@ def _listed(projects: list[RemoteProject]) -> list[Problem]:
 
 def locate(
     project: Project, remote: LabelStudio, ledger: Ledger, notices: Notices, project_ref: int | str | None = None
-) -> Located | None:
+) -> Located[RemoteProject] | None:
     """The project of a config on a server; None where there is none yet.
 
     Args:
@@ -118,6 +102,7 @@ def locate(
         RemoteError: The project that the user names does not exist, or several have its title, or the marker.
     """
     known = ledger.project(remote.url, project.config.name)
+    known = known if isinstance(known, int) else None
     marker = project_marker(project)
     if project_ref is not None:
         named = named_project(remote, project_ref)
@@ -139,20 +124,3 @@ def locate(
     # The listing has no label config and no counts.
     whole = remote.project(matches[0].project_id)
     return Located(whole, "marker") if whole is not None else None
-
-
-def must_locate(
-    project: Project, remote: LabelStudio, ledger: Ledger, notices: Notices, project_ref: int | str | None = None
-) -> RemoteProject:
-    """`locate`, where there must be a project.
-
-    Raises:
-        RemoteError: There is none.
-    """
-    located = locate(project, remote, ledger, notices, project_ref)
-    if located is None:
-        raise RemoteError(
-            f"{remote.url} has no project of {project.config.name} yet",
-            hint="Push first, or name the project with --project.",
-        )
-    return located.project

@@ -11,10 +11,10 @@ from potato_bridge.model import Project
 from potato_bridge.notices import Notices
 from potato_bridge.remotes.base import RemoteProject
 from potato_bridge.remotes.label_studio import LabelStudio
+from potato_bridge.sync.label_studio.locate import is_marked, marked, project_marker, project_title
 from potato_bridge.sync.ledger import Ledger
-from potato_bridge.sync.locate import is_marked, marked, project_marker, project_title
 from potato_bridge.sync.plan import CreateProject, MarkProject, Operation, UpdateInstruction, UpdateInterface
-from potato_bridge.sync.send import repeatable
+from potato_bridge.sync.repeat import repeatable
 
 _INSTRUCTION = "expert_instruction"
 

@@ -9,37 +9,26 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
-from potato_bridge.converters.fingerprint import same_steps, with_steps_of
 from potato_bridge.converters.label_studio.fields import META
 from potato_bridge.converters.label_studio.prelabels import with_prelabels_of
 from potato_bridge.errors import OutcomeUnknownError, RemoteError
 from potato_bridge.notices import Notices
 from potato_bridge.remotes.base import UnansweredError
 from potato_bridge.remotes.label_studio import LabelStudio
+from potato_bridge.sync.label_studio.listing import bridge_meta, list_tasks, missing_markers
+from potato_bridge.sync.label_studio.prelabels import send_prelabels
 from potato_bridge.sync.ledger import Ledger
-from potato_bridge.sync.listing import bridge_meta, list_tasks, missing_markers
-from potato_bridge.sync.plan import Create, Update
-from potato_bridge.sync.times import instant, is_after
+from potato_bridge.sync.plan import Create, Plan, Update, UpdatePrelabels
+from potato_bridge.sync.repeat import repeatable
+from potato_bridge.sync.revisions import add_notice_of_change, revise
 
 BATCH_TASKS = 250
 BATCH_BYTES = 16 * 1024 * 1024
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
-
-T = TypeVar("T")
-
-
-def add_notice_of_change(notices: Notices, update: Update, answers: int) -> None:
-    """Says that answers are for earlier steps."""
-    notices.add(
-        "item-changed-after-answer",
-        "the steps of items changed after they were answered; pull flags the earlier answers",
-        f"item {update.item_id} (task {update.task_id})",
-        answers,
-    )
 
 
 @dataclass
@@ -69,6 +58,7 @@ class Sender:
         newest: The greatest task id that was there before: a batch's tasks are newer.
         created: Tasks added, those included that arrived although their answer was lost.
         recovered: Those among them.
+        prelabels: Tasks that were there and whose predictions were changed.
     """
 
     remote: LabelStudio
@@ -79,10 +69,24 @@ class Sender:
     patience: float
     created: int = 0
     updated: int = 0
+    prelabels: int = 0
     recovered: int = 0
 
-    def send(self, tasks: Iterable[tuple[Create | Update, bytes]], advance: Callable[[int], object]) -> None:
-        """Carries out creations and updates, each with its task as JSON."""
+    def send(
+        self,
+        tasks: Iterable[tuple[Create | Update, bytes]],
+        prelabels: Iterable[tuple[UpdatePrelabels, bytes]],
+        plan: Plan,
+        advance: Callable[[int], object],
+    ) -> None:
+        """Carries out creations and updates, each with its task as JSON, then changes of pre-labels."""
+        self._send(tasks, advance)
+        for update, body in prelabels:
+            send_prelabels(self.remote, update, body, self.patience)
+            self.prelabels += 1
+            advance(1)
+
+    def _send(self, tasks: Iterable[tuple[Create | Update, bytes]], advance: Callable[[int], object]) -> None:
         batch = Batch()
         for operation, body in tasks:
             if isinstance(operation, Update):
@@ -121,42 +125,22 @@ class Sender:
 
     def _update(self, update: Update, task: Mapping[str, Any]) -> None:
         """Replaces the task's data. What was answered to earlier steps stays known as such in its meta."""
-        # Asked now: an answer may have come since the listing.
-        now = self.remote.task(update.task_id, ("meta", "annotations"))
+        now = self.remote.task(int(update.task_id), ("meta", "annotations"))
         if now is None:
             raise RemoteError(
                 f"task {update.task_id} of item {update.item_id} was deleted meanwhile", hint="Push again."
             )
         old = bridge_meta(now)
         new = with_prelabels_of(old, bridge_meta(task))
+        # Asked now: an answer may have come since the listing.
         times = [a["updated_at"] for a in now.get("annotations") or [] if isinstance(a.get("updated_at"), str)]
-        revisions = [entry for entry in old.get("revisions") or [] if isinstance(entry, dict)]
-        # By the server's clock, ours may differ from it: an answer up to this time is for the steps of before.
-        replaced_at = max(times, key=instant, default="")
-        last = revisions[-1].get("replaced_at", "") if revisions else ""
-        # Without our meta, the listing has compared the steps themselves.
-        before = old.get("steps_hash")
-        changed = not same_steps(before, new.get("steps_hash")) if "steps_hash" in old else update.steps_changed
-        new["steps_hash"] = with_steps_of(before, new.get("steps_hash"))
-        if changed and is_after(replaced_at, last):
-            revision = {key: old[key] for key in ("hash", "steps_hash", "total_steps", "about") if key in old}
-            revisions.append({**revision, "replaced_at": replaced_at})
-            if not update.answers:
-                add_notice_of_change(self.notices, update, len(times))
-        if revisions:
-            new["revisions"] = revisions
+        ours, answered = revise(old, new, times, steps_changed=update.steps_changed)
+        if answered and not update.answers:
+            add_notice_of_change(self.notices, update, len(times))
         team = now.get("meta")
-        meta = {**(team if isinstance(team, dict) else {}), META: new}
-        repeatable(lambda: self.remote.update_task(update.task_id, task["data"], meta))
+        meta = {**(team if isinstance(team, dict) else {}), META: ours}
+        repeatable(lambda: self.remote.update_task(int(update.task_id), task["data"], meta))
         self.updated += 1
-
-
-def repeatable(write: Callable[[], T]) -> T:
-    """Sends what does no harm when it is carried out twice; once more where its outcome is not known."""
-    try:
-        return write()
-    except OutcomeUnknownError:
-        return write()
 
 
 def _refused(error: RemoteError, batch: Batch) -> RemoteError:
@@ -193,7 +177,7 @@ def _look_up(
     while True:
         found = [task for task in list_tasks(remote, project_id, after=after) if task.marker in wanted]
         if not missing_markers(markers, found):
-            return [task.task_id for task in found]
+            return [int(task.task_id) for task in found]
         if time.monotonic() + pause > deadline:
             return None
         time.sleep(pause)

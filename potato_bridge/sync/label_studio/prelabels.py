@@ -23,9 +23,9 @@ from potato_bridge.notices import Notices
 from potato_bridge.remotes.base import RemoteProject, UnansweredError
 from potato_bridge.remotes.http import to_json
 from potato_bridge.remotes.label_studio import LabelStudio
-from potato_bridge.sync.listing import bridge_meta
+from potato_bridge.sync.label_studio.listing import bridge_meta
 from potato_bridge.sync.plan import LocalItem, Planner, ShowPrelabels, UpdatePrelabels
-from potato_bridge.sync.send import repeatable
+from potato_bridge.sync.repeat import repeatable
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
 
@@ -44,13 +44,14 @@ class PrelabelTally:
     kept: list[tuple[str, bool]] = field(default_factory=list)
     given: bool = False
 
-    def take(self, task: Mapping[str, Any], item: LocalItem, planner: Planner, *, steps_changed: bool) -> None:
-        """Counts a task that was built."""
+    def take(self, unit: Any, planner: Planner, *, steps_changed: bool) -> None:
+        """Counts a task that was built, a `TaskUnit`."""
+        item: LocalItem = unit.item
         self.given |= are_prelabels(item.prelabels_hash)
         if planner.has_old_prelabels(item):
             self.kept.append((item.item_id, steps_changed))
         else:
-            self.versions.update(prediction["model_version"] for prediction in task.get(PREDICTIONS, ()))
+            self.versions.update(prediction["model_version"] for prediction in unit.task.get(PREDICTIONS, ()))
 
     @property
     def shown(self) -> str:
@@ -112,7 +113,7 @@ def send_prelabels(remote: LabelStudio, update: UpdatePrelabels, body: bytes, pa
         RemoteError: The server refuses something, or the task is gone.
         OutcomeUnknownError: An answer was lost, and the prediction has not appeared.
     """
-    task, wanted = update.task_id, msgspec.json.decode(body)
+    task, wanted = int(update.task_id), msgspec.json.decode(body)
     there: dict[str, list[dict[str, Any]]] = {}
     for found in remote.predictions(task):
         if fingerprint(found) is not None:

@@ -74,7 +74,7 @@ def _again(
         return
     # The condition spares us the data of tasks that are certainly foreign.
     marked = [where(f"data.{MARKER}", "empty", False, "String")]
-    ids = [task.task_id for task in bare]
+    ids = [int(task.task_id) for task in bare]
     found = {
         row["id"]: (marker_of(row), steps_hash(project, row["data"]) if project else None)
         for row in remote.tasks(project_id, ("data",), conditions=marked, ids=ids)

@@ -4,18 +4,16 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from potato_bridge.converters.fingerprint import same_steps
 from potato_bridge.converters.label_studio.prelabels import became_of
 from potato_bridge.converters.label_studio.results import read_answer
-from potato_bridge.model import Flag, Project, Record, Source
+from potato_bridge.model import Project, Record, Source
 from potato_bridge.model.record import Status
 from potato_bridge.notices import Notices
-from potato_bridge.sync.listing import bridge_meta, marker_of
-from potato_bridge.sync.times import is_after
+from potato_bridge.sync.label_studio.listing import bridge_meta, marker_of
+from potato_bridge.sync.merge import DRAFT
+from potato_bridge.sync.revisions import changed_flag, earlier_revision
 
 BACKEND = "label_studio"
-#: A draft is no annotation yet: its `source.annotation` is this and the draft's number.
-DRAFT = "draft-"
 
 
 def current_marker(task: Mapping[str, Any]) -> str | None:
@@ -59,14 +57,12 @@ class Reader:
     def _record(
         self, task: Mapping[str, Any], item_id: str, answer: Mapping[str, Any], *, draft: bool = False
     ) -> Record:
-        revision = earlier_revision(task, answer)
+        revision = earlier_revision(bridge_meta(task), answer.get("updated_at"))
         read = read_answer(self.project, task, answer, controls=self.controls, complete=not draft, revision=revision)
         prelabel, version = ({}, None) if draft else became_of(self.project, task, answer, read, revision)
         flags = list(read.flags)
         if revision is not None:
-            total = revision.get("total_steps")
-            steps = f"{total} steps" if isinstance(total, int) else "other steps"
-            flags.append(Flag(code="item-changed", message=f"answered when the item had {steps}; it changed since"))
+            flags.append(changed_flag(revision))
         annotator = self._annotator(answer.get("user") if draft else answer.get("completed_by"))
         for flag in flags if not draft else ():
             self.notices.add(
@@ -114,20 +110,3 @@ class Reader:
             "unknown-annotator", f"answers of an account that the server does not name any more are kept under {name}"
         )
         return name
-
-
-def earlier_revision(task: Mapping[str, Any], answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The revision of the item that an answer was given to, where the steps have changed since; else None.
-
-    `push` notes in the task's meta, oldest first, which steps were replaced and the time of the last answer to them.
-    """
-    meta = bridge_meta(task)
-    updated_at = answer.get("updated_at")
-    for revision in meta.get("revisions") or []:
-        if not isinstance(revision, dict) or not isinstance(updated_at, str):
-            continue
-        replaced_at = revision.get("replaced_at")
-        if isinstance(replaced_at, str) and not is_after(updated_at, replaced_at):
-            same = same_steps(revision.get("steps_hash"), meta.get("steps_hash"))
-            return None if same else revision
-    return None

@@ -1,0 +1,1 @@
+"""Push, pull and status on Argilla: what the neutral parts of `sync` need to know of it."""
