@@ -5,7 +5,16 @@ from typing import Annotated
 
 import typer
 
-from potato_bridge.cli.common import JsonOption, NoticesOption, open_output
+from potato_bridge.cli.backends import BackendName, ServerOptions, connect_argilla
+from potato_bridge.cli.common import ArgillaKeyOption, ArgillaUrlOption, JsonOption, NoticesOption, open_output
+
+DemoBackendOption = Annotated[
+    BackendName,
+    typer.Option(
+        "--backend",
+        help="label_studio starts one; argilla works on the one at --argilla-url, as an owner, in a new workspace.",
+    ),
+]
 
 
 def demo(
@@ -14,12 +23,15 @@ def demo(
         typer.Option("-o", "--out", help="Folder for everything that the demo makes; an earlier demo's is replaced."),
     ] = Path("demo"),
     keep: Annotated[bool, typer.Option("--keep", help="Leave the server up until Ctrl-C, to try it by hand.")] = False,
+    backend: DemoBackendOption = BackendName.LABEL_STUDIO,
+    argilla_url: ArgillaUrlOption = None,
+    argilla_api_key: ArgillaKeyOption = None,
     as_json: JsonOption = False,
     notices: NoticesOption = None,
 ) -> None:
     """Start a Label Studio, push the example, play two annotators, pull, export, and show it all."""
     import signal
-    from contextlib import suppress
+    from contextlib import ExitStack, suppress
     from dataclasses import asdict
     from textwrap import shorten
     from threading import Event
@@ -27,7 +39,12 @@ def demo(
     from potato_bridge.demo.run import demo as run
 
     output = open_output(as_json, notices)
-    with run(out, output.say, output.notices) as report:
+    with ExitStack() as stack:
+        argilla = None
+        if backend is BackendName.ARGILLA:
+            options = ServerOptions(argilla_url=argilla_url, argilla_api_key=argilla_api_key)
+            argilla = stack.enter_context(connect_argilla(options))
+        report = stack.enter_context(run(out, output.say, output.notices, argilla))
         output.data("\nThe first rows (demo answers: nobody judged these traces)")
         for row in report.rows:
             output.data(f"\n{row['prompt']}   [{row['id']}, {row['annotator']}]")
@@ -42,11 +59,11 @@ def demo(
         document = {key: str(value) if isinstance(value, Path) else value for key, value in asdict(report).items()}
         document.pop("password")
         output.finish(document)
-        if keep:
+        if keep and argilla is None:
             output.say(f"sign in as {report.username} with the password {report.password}; Ctrl-C ends the server")
             # So that a kill ends the server too, as Ctrl-C does.
             signal.signal(signal.SIGTERM, signal.default_int_handler)
             with suppress(KeyboardInterrupt):
                 Event().wait()
-    if not keep:
+    if not keep and argilla is None:
         output.say("the demo's server has ended; --keep leaves it up")

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from potato_bridge.cli.backends import BackendName, BackendOption, LayoutOption, ServerOptions
 from potato_bridge.cli.common import (
     ConfigArgument,
     JsonOption,
@@ -19,21 +20,39 @@ from potato_bridge.cli.common import (
 def render(
     config: ConfigArgument = None,
     out: Annotated[
-        Path, typer.Option("-o", "--out", help="Folder for label_config.xml, instruction.html and tasks.json.")
+        Path,
+        typer.Option(
+            "-o",
+            "--out",
+            help="Folder for label_config.xml, instruction.html, tasks.json; of Argilla settings.json, guidelines.md "
+            "and records.jsonl.",
+        ),
     ] = Path("render"),
+    backend: BackendOption = None,
+    layout: LayoutOption = None,
     template: TemplateOption = None,
     prelabels: PrelabelsOption = None,
     as_json: JsonOption = False,
     notices: NoticesOption = None,
 ) -> None:
-    """Write the label config, the instruction and the tasks to files. Needs no server."""
+    """Write the interface and the tasks to files, as push would send them. Needs no server."""
     from potato_bridge.cli.common import chosen_template
-    from potato_bridge.sync.label_studio.build import render_label_studio
 
     output = open_output(as_json, notices)
     project = load_project(config, output.notices)
+    server = ServerOptions(backend=backend, layout=layout)
+    server.refuse_others()
+    changed = chosen_template(template)
     with output.progress("rendering items") as advance:
-        files, items = render_label_studio(project, out, chosen_template(template), output.notices, advance, prelabels)
+        if server.kind is BackendName.ARGILLA:
+            from potato_bridge.sync.argilla.render import render_argilla
+
+            chosen = server.chosen_layout or "panel"
+            files, items = render_argilla(project, chosen, out, changed, output.notices, advance, prelabels)
+        else:
+            from potato_bridge.sync.label_studio.build import render_label_studio
+
+            files, items = render_label_studio(project, out, changed, output.notices, advance, prelabels)
     for path in files:
         output.data(str(path))
     output.finish({"config": str(project.config), "items": items, "files": [str(path) for path in files]})

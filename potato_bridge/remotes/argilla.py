@@ -32,6 +32,7 @@ from potato_bridge.remotes.argilla_values import (
     Workspace,
 )
 from potato_bridge.remotes.base import UnansweredError
+from potato_bridge.remotes.http import to_json
 
 #: Of one upsert: the server's own limit, and a size that proxies let pass and that is stored within seconds.
 MAX_RECORDS = 500
@@ -133,6 +134,20 @@ class Argilla(ArgillaApi):
                 if path != f"{API}/users":
                     raise
         return {user.id: user for user in found}
+
+    def create_user(self, username: str, password: str, role: str = "annotator") -> tuple[User, str]:
+        """Makes an account; only an owner may. For demos.
+
+        Returns:
+            The account, and its API key.
+        """
+        fields = {"first_name": username, "username": username, "password": password, "role": role}
+        value = self._http.write("POST", f"{API}/users", to_json(fields))
+        return self._convert(f"{API}/users", value, User, written=True), str(value["api_key"])
+
+    def add_to_workspace(self, workspace_id: str, user_id: str) -> None:
+        """Lets an account see a workspace; only an owner may."""
+        self._http.write("POST", f"{API}/workspaces/{workspace_id}/users", to_json({"user_id": user_id}))
 
     # --- data sets ----------------------------------------------------------------------------------------------------
 

@@ -66,6 +66,7 @@ class RemoteTask:
         steps_hash: Of the steps alone, likewise.
         updated_at: RFC 3339; the server's clock. Changes with the task and with its answers.
         answers: How many answers it has, skips among them.
+        item: The id of our item, where the marker is that of a part of it; None: the marker is the item's id.
         prelabels_hash: Of the predictions that were last sent; None where there are none, or no more.
     """
 
@@ -76,3 +77,4 @@ class RemoteTask:
     updated_at: str
     answers: int
     prelabels_hash: str | None = None
+    item: str | None = None

@@ -98,14 +98,15 @@ def status(
     pushed: set[str] = set()
     annotated: set[str] = set()
     for task in backend.tasks(there):
-        if task.marker is None:
+        item = task.item or task.marker
+        if item is None:
             report.foreign += 1
-        elif task.marker not in local:
+        elif item not in local:
             report.orphans += 1
         else:
-            pushed.add(task.marker)
+            pushed.add(item)
             if task.answers:
-                annotated.add(task.marker)
+                annotated.add(item)
     report.pushed, report.annotated = len(pushed), len(annotated)
     if records is not None:
         stream = ledger.stream(backend.url, there.project_id, records)

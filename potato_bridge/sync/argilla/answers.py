@@ -77,8 +77,8 @@ class Reader:
 
         Args:
             group: The item.
-            known: Whether an answer of this name was pulled as a whole one before: then it is not taken back because the
-                item has got more parts since.
+            known: Whether an answer of this name was pulled as a whole one before: then it is not taken back because
+                the item has got more parts since.
             drafts: Whether those that are not submitted yet, or only in part, are wanted.
         """
         for user_id, responses in group.by_user().items():

@@ -7,8 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from potato_bridge.converters.argilla.layouts import LAYOUTS
-from potato_bridge.converters.argilla.plan import Extent, Layout, Settings
+from potato_bridge.converters.argilla.plan import Layout, Settings
 from potato_bridge.converters.fingerprint import are_prelabels
 from potato_bridge.model import Project
 from potato_bridge.notices import Notices
@@ -19,9 +18,10 @@ from potato_bridge.sync.argilla.carry import Carried
 from potato_bridge.sync.argilla.dataset import RemoteDataset, chosen_workspace, dataset_name, locate, versioned
 from potato_bridge.sync.argilla.listing import Listing
 from potato_bridge.sync.argilla.reading import Reading
+from potato_bridge.sync.argilla.render import build_settings
 from potato_bridge.sync.argilla.send import RecordSender
 from potato_bridge.sync.argilla.setup import Change, CreateDataset, DatasetSetup, NewVersion, UpdateSettings, carry_out
-from potato_bridge.sync.argilla.units import RecordUnit, argilla_records, measure
+from potato_bridge.sync.argilla.units import RecordUnit, argilla_records
 from potato_bridge.sync.backend import Backend, Located, Tally
 from potato_bridge.sync.ledger import Ledger, Stream
 from potato_bridge.sync.plan import Operation, Plan, Planner, ShowPrelabels
@@ -129,9 +129,7 @@ class ArgillaBackend(Backend[RemoteDataset]):
         Raises:
             InputError: Argilla cannot be asked for it.
         """
-        # Only a native data set has questions that depend on the items.
-        extent = measure(self.project) if self.layout == "native" else Extent()
-        return LAYOUTS[self.layout].build_settings(self.project, self._notices, extent=extent, template=self._template)
+        return build_settings(self.project, self.layout, self._notices, self._template)
 
     def operations(self, ledger: Ledger, there: RemoteDataset | None) -> Sequence[Operation]:
         """See `Backend`."""
@@ -171,8 +169,8 @@ class ArgillaBackend(Backend[RemoteDataset]):
         if self._new_version:
             notices.add(
                 "new-version",
-                f"Argilla changes no questions of a data set that is published: {self._next_name(there)!r} takes the place of "
-                f"{there.title!r} and has its answers; tell the annotators, who find both",
+                f"Argilla changes no questions of a data set that is published: {self._next_name(there)!r} takes the "
+                f"place of {there.title!r} and has its answers; tell the annotators, who find both",
             )
             workspace = next(w for w in self._remote.workspaces() if w.id == there.dataset.workspace_id)
             previous = (*there.previous, there.project_id)

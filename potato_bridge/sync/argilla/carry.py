@@ -1,5 +1,6 @@
-"""Answers to the version before go into the new version of a data set: as answers of the same people where every value
-still fits, else as suggestions.
+"""Answers to the version before go into the new version of a data set.
+
+As answers of the same people where every value still fits, else as suggestions.
 """
 
 from collections.abc import Mapping, Sequence

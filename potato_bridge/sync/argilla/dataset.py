@@ -1,8 +1,8 @@
 """Which data set on the server a config belongs to.
 
 A data set's metadata is written once, when it is made: ours has a key of the config, the layout, and a version. A
-config whose questions changed gets a new version of its data set, for Argilla adds none to a published one; the newest is
-the one that is meant, so that a colleague with the same config finds it too.
+config whose questions changed gets a new version of its data set, for Argilla adds none to a published one; the newest
+is the one that is meant, so that a colleague with the same config finds it too.
 """
 
 import hashlib

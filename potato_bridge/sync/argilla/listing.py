@@ -16,8 +16,8 @@ class Listing:
 
     Attributes:
         foreign: External ids of records that are not ours.
-        special: External ids of records whose metadata has more than an item gives it: revisions, a team's own keys, the
-            mark of pre-labels.
+        special: External ids of records whose metadata has more than an item gives it: revisions, a team's own keys,
+            the mark of pre-labels.
     """
 
     foreign: set[str] = field(default_factory=set)
@@ -41,6 +41,7 @@ class Listing:
                 updated_at=record.updated_at,
                 answers=sum(response.status != "draft" for response in record.responses or ()),
                 prelabels_hash=_text(meta.get(PRELABELS_HASH)),
+                item=meta["id"] if ours else None,
             )
 
 

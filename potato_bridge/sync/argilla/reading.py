@@ -1,4 +1,4 @@
-"""What a pull reads of Argilla: nothing where nothing was answered since, else all records; those that changed are taken.
+"""What a pull reads of Argilla: nothing where nothing was answered, else all records; those that changed are taken.
 
 A record's own time does not move with its answers, and Argilla lists no records by the time of an answer. The data
 set's `last_activity_at` does move, but not with answers that a program has logged: so the counts are compared, too.
