@@ -1,8 +1,8 @@
 """Names and encodings that settings, records and responses share.
 
-Argilla puts a record into the page of a custom field as it is, by `String.replace` and into a script: `$&` in it inserts
-text, `</script>` ends the script. So nothing that a trace, an item or an annotator says stands in a record of the panel
-layout in the clear: it is base64, or escaped.
+Argilla puts a record into the page of a custom field as it is, by `String.replace` and into a script: `$&` in it
+inserts text, `</script>` ends the script. So nothing that a trace, an item or an annotator says stands in a record of
+the panel layout in the clear: it is base64, or escaped.
 """
 
 import base64

@@ -49,7 +49,7 @@ class Converter(Protocol):
             project: The project.
             parts: All records of the item, in any order, with what was said to each.
             complete: False for a draft or a discard: then a missing answer is no fault.
-            revision: Our meta (`about`, `total_steps`, …) of the earlier state that was answered; None: the present one.
+            revision: Our meta (`about`, `total_steps`, …) of the earlier state that was answered; None: the present.
         """
 
     def write_answer(self, project: Project, record: Record, records: Sequence[Stored]) -> dict[str, dict[str, Any]]:

@@ -9,47 +9,22 @@ from potato_bridge.converters.diffs.of_trace import diff_of_trace
 from potato_bridge.converters.label_studio import code_review_answers as answers
 from potato_bridge.converters.label_studio import fields, templates
 from potato_bridge.converters.label_studio.question import TO_TASK, Must, Question, Subject
-from potato_bridge.converters.view.change import (
-    MAX_CHARS,
-    MAX_FILE_LINES,
-    MAX_LINES,
-    ChangeView,
-    show,
-)
+from potato_bridge.converters.review import category_colors, shown_word, tell_change
+from potato_bridge.converters.view.change import show
 from potato_bridge.converters.view.text import storable
 from potato_bridge.model.code_review import CodeReviewScheme
 
-#: Files of a change that can be rated on a page which opens in a few seconds.
-MANY_FILES: Final = 100
 #: As many categories have a key.
 _KEYS: Final = "123456789"
-#: The known categories have these colours, others the colours that are left, in their order.
-_COLORS: Final = {
-    "bug": "#d1242f",
-    "logic": "#bc4c00",
-    "security": "#a40e26",
-    "performance": "#9a6700",
-    "style": "#1a7f37",
-    "suggestion": "#0969da",
-    "question": "#8250df",
-    "praise": "#bf3989",
-}
-_MORE_COLORS: Final = ("#57606a", "#0550ae", "#116329", "#953800", "#6639ba", "#99286e", "#7d4e00", "#4d2d00")
-
-
-def _shown(word: str) -> str:
-    """A word of the config as Potato shows it: `request_changes` is “Request changes”."""
-    text = word.replace("_", " ").strip()
-    return text[:1].upper() + text[1:] if text else word
 
 
 def _variables(scheme: CodeReviewScheme) -> dict[str, Any]:
-    more = iter(_MORE_COLORS * (len(scheme.comment_categories) // len(_MORE_COLORS) + 1))
+    colors = category_colors(scheme)
     categories = [
         {
             "value": category.name,
             "hint": storable(category.description),
-            "color": _COLORS.get(category.name.lower()) or next(more),
+            "color": colors[n],
             "key": _KEYS[n] if n < len(_KEYS) else "",
         }
         for n, category in enumerate(scheme.comment_categories)
@@ -67,7 +42,7 @@ def _variables(scheme: CodeReviewScheme) -> dict[str, Any]:
 
 
 def _choices(words: list[str]) -> list[dict[str, str]]:
-    return [{"value": answers.token(word), "display": storable(_shown(word))} for word in words]
+    return [{"value": answers.token(word), "display": storable(shown_word(word))} for word in words]
 
 
 def _musts(scheme: CodeReviewScheme) -> list[Must]:
@@ -142,14 +117,19 @@ def _instruction(scheme: CodeReviewScheme) -> list[str]:
     if scheme.file_rating_dimensions:
         words = " and ".join(_html(word) for word in scheme.file_rating_dimensions)
         lines.append(f"Below the change, rate each file from 1 (poor) to 5 (good): {words}.")
-    verdicts = ", ".join(f"“{_html(_shown(option))}”" for option in scheme.verdict_options)
+    verdicts = ", ".join(f"“{_html(shown_word(option))}”" for option in scheme.verdict_options)
     lines.append(f"At the end, give a verdict: {verdicts}. <kbd>Ctrl</kbd>+<kbd>Enter</kbd> submits.")
     return lines
 
 
 def _data(scheme: CodeReviewScheme, subject: Subject) -> dict[str, Any]:
     view = show(diff_of_trace(subject.trace))
-    _tell(view, subject)
+    tell_change(view, subject.notices, subject.where)
+    if subject.display.diff_view == "split":
+        message = (
+            "diff_view: split: the change that is reviewed is shown in one column, where lines can be commented on"
+        )
+        subject.notices.add("no-split-review", message, subject.where)
     macros: Any = templates.macros("code_review.html.j2")
     control = fields.control_name(scheme)
     seen: dict[str, Any] = {}
@@ -166,28 +146,6 @@ def _data(scheme: CodeReviewScheme, subject: Subject) -> dict[str, Any]:
 def _one_line(text: object) -> str:
     # To Markdown, HTML ends at a blank line.
     return storable(str(text)).replace("\r", "&#13;").replace("\n", "&#10;")
-
-
-def _tell(view: ChangeView, subject: Subject) -> None:
-    notices, where = subject.notices, subject.where
-    if not view.files:
-        notices.add("no-change", "the run changed no file: there is nothing to comment on, only a verdict", where)
-    if view.cut:
-        message = (
-            f"of a change of more than {MAX_LINES:,} lines ({MAX_FILE_LINES:,} in one file), the rest is not shown"
-        )
-        notices.add("change-cut", f"{message}: it cannot be commented on", where)
-    if view.clipped:
-        message = f"a line of more than {MAX_CHARS:,} characters is shown in part, and the page says so"
-        notices.add("line-clipped", message, where, view.clipped)
-    if len(view.files) > MANY_FILES:
-        message = f"a change has more than {MANY_FILES} files ({len(view.files):,}): its page opens slowly"
-        notices.add("many-files", message, where)
-    if subject.display.diff_view == "split":
-        message = (
-            "diff_view: split: the change that is reviewed is shown in one column, where lines can be commented on"
-        )
-        notices.add("no-split-review", message, where)
 
 
 def _about(scheme: CodeReviewScheme, data: Mapping[str, Any]) -> Any:

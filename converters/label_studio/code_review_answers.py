@@ -15,6 +15,7 @@ from typing import Any, Final
 from potato_bridge.converters.answer import Answer, values_of
 from potato_bridge.converters.label_studio import fields
 from potato_bridge.converters.label_studio.question import Entries, Task
+from potato_bridge.converters.review import check_words, where_of
 from potato_bridge.converters.view.change_index import Pages, outdated, path_of, same_place
 from potato_bridge.converters.view.text import attribute, storable
 from potato_bridge.errors import InputError
@@ -187,20 +188,22 @@ class _Reader:
         place.category = self._word(place, categories, self._categories, "category") or ""
         place.severity = self._word(place, severities, self._severities, "severity")
         if not place.category:
-            self._answer.flag("comment-without-category", f"{_where(place)}: the comment has no category", self._scheme)
+            self._answer.flag(
+                "comment-without-category", f"{where_of(place)}: the comment has no category", self._scheme
+            )
         if not place.text.strip():
-            self._answer.flag("comment-without-text", f"{_where(place)}: the comment has no text", self._scheme)
+            self._answer.flag("comment-without-text", f"{where_of(place)}: the comment has no text", self._scheme)
         self._value.comments.append(place)
 
     def _word(self, place: Comment, found: list[str], known: Mapping[str, str], what: str) -> str | None:
         """The word of the config that was chosen; one that it does not have is kept, with a flag."""
         if len(found) > 1:
-            self._answer.flag("bad-result", f"{_where(place)}: one {what} was expected, not {found}", self._scheme)
+            self._answer.flag("bad-result", f"{where_of(place)}: one {what} was expected, not {found}", self._scheme)
         if not found:
             return None
         if found[0] not in known:
             self._answer.flag(
-                "unknown-label", f"{_where(place)}: {found[0]!r} is no {what} of the scheme", self._scheme
+                "unknown-label", f"{where_of(place)}: {found[0]!r} is no {what} of the scheme", self._scheme
             )
         return known.get(found[0], found[0])
 
@@ -222,10 +225,6 @@ class _Reader:
 
 def _texts(said: Mapping[str, list[Any]], part: str) -> list[str]:
     return [text.replace(GUARD, "") for text in said.get(part, []) if isinstance(text, str)]
-
-
-def _where(comment: Comment) -> str:
-    return comment.file if comment.line is None else f"{comment.file}:{comment.line}"
 
 
 def write(scheme: CodeReviewScheme, data: Mapping[str, Any], value: Any) -> Entries:
@@ -260,18 +259,12 @@ class _Writer:
         page = data.get(fields.data_key(scheme, DIFF))
         self._rows = _Rows()
         self._rows.feed(page if isinstance(page, str) else "")
-        self._categories = {category.name for category in scheme.comment_categories}
 
     def comment(self, number: int, comment: Comment) -> Entries:
         place = self._pages.place(comment)
         if place is None:
             raise InputError(f"comments[{number}]: the change has no file {comment.file!r}")
-        if comment.category and comment.category not in self._categories:
-            raise InputError(f"comments[{number}]: {comment.category!r} is no category of the scheme")
-        if comment.severity is not None and comment.severity not in self._scheme.severity_levels:
-            raise InputError(f"comments[{number}]: {comment.severity!r} is no severity of the scheme")
-        if comment.suggestion and not self._scheme.allow_suggestions:
-            raise InputError(f"comments[{number}]: it has a suggestion, and the scheme has allow_suggestions: false")
+        check_words(self._scheme, number, comment)
         where = self._where(*place)
         said = {
             CATEGORY: [label(comment.category)] if comment.category else [],

@@ -9,12 +9,11 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 
 from potato_bridge.converters.answer import Answer
+from potato_bridge.converters.forms import FORMS, BadResultError, Form, Part, is_shown, wrong_sum
 from potato_bridge.converters.label_studio import fields, general_edit, general_qa, templates
-from potato_bridge.converters.label_studio.general_forms import FORMS, LIST, Form, wrong_sum
 from potato_bridge.converters.label_studio.general_parts import (
     RANKED,
-    BadResultError,
-    Part,
+    TAGS,
     check_options,
     item_id,
     read_part,
@@ -23,6 +22,7 @@ from potato_bridge.converters.label_studio.general_parts import (
 )
 from potato_bridge.converters.label_studio.general_spans import read_spans, span_data, span_parts, write_spans
 from potato_bridge.converters.label_studio.question import Entries, Must, Question, Subject, Task
+from potato_bridge.converters.text_edit import text_of_edit, value_of_edit
 from potato_bridge.converters.view.clip import clip
 from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
@@ -31,6 +31,8 @@ from potato_bridge.model.general import Condition, General
 #: Types whose texts are marked.
 SPANS: Final = frozenset(("span",))
 _TEMPLATE: Final = "general.xml.j2"
+#: Of a ranking: part of the key of the data with its items.
+LIST: Final = "list"
 
 
 def form_of(scheme: General) -> Form | None:
@@ -43,7 +45,12 @@ def parts_of(scheme: General) -> list[Part]:
     if scheme.type == general_qa.TYPE:
         return general_qa.parts(scheme)
     form = form_of(scheme)
-    return form.parts(scheme) if form else span_parts(scheme)
+    return _controls(form, scheme) if form else span_parts(scheme)
+
+
+def _controls(form: Form, scheme: General) -> list[Part]:
+    to = fields.data_key(scheme, LIST) if scheme.type == "ranking" else fields.TASK_OBJECT
+    return [replace(part, to=to) for part in form.parts(scheme, fields.control_name(scheme))]
 
 
 def _control_of(condition: Condition) -> str:
@@ -124,7 +131,7 @@ def _musts(scheme: General) -> list[Must]:
         Must(
             part.control,
             {"toName": (part.to, "results point to it")},
-            kind=part.tag,
+            kind=TAGS[part.kind][0],
             required=None if part.kind == "ranker" else part.required,
         )
         for part in parts_of(scheme)
@@ -186,7 +193,7 @@ def _read(scheme: General, task: Task, entries: Entries, answer: Answer, complet
         missing = value is None
     else:
         values: dict[str, Any] = {}
-        for part in form.parts(scheme):
+        for part in _controls(form, scheme):
             if part.control not in found:
                 continue
             try:
@@ -201,26 +208,12 @@ def _read(scheme: General, task: Task, entries: Entries, answer: Answer, complet
             answer.flag("wrong-sum", wrong, scheme)
         value = form.join(scheme, values)
         if scheme.type == general_edit.TYPE and value is not None:
-            value = general_edit.to_value(scheme, task.data, value)
-        missing = any(part.required and part.key not in values for part in form.parts(scheme))
+            value = value_of_edit(general_edit.source(scheme, task.data), value)
+        missing = any(part.required and part.key not in values for part in _controls(form, scheme))
     if value is not None:
         answer.annotations[scheme.name] = value
     if complete and scheme.required and missing and len(answer.flags) == before and is_shown(scheme, answer):
         answer.flag("missing-required", "the required answer is missing", scheme)
-
-
-def is_shown(scheme: General, answer: Answer) -> bool:
-    """Whether a question was shown, as far as the answers that were read before tell."""
-    for condition in scheme.conditions:
-        given = answer.annotations.get(condition.scheme)
-        if isinstance(given, Mapping):
-            # A comparison, or options with a text beside them.
-            given = next((given[key] for key in ("selection", "option", "options") if key in given), None)
-        chosen = {str(one) for one in (given if isinstance(given, list) else [given]) if one is not None}
-        holds = bool(chosen & set(condition.values)) if condition.values else bool(chosen)
-        if holds == condition.negated:
-            return False
-    return True
 
 
 def _write(scheme: General, data: Mapping[str, Any], value: Any) -> Entries:
@@ -228,9 +221,9 @@ def _write(scheme: General, data: Mapping[str, Any], value: Any) -> Entries:
     if form is None:
         return write_spans(scheme, data, value)
     if scheme.type == general_edit.TYPE:
-        value = general_edit.to_text(scheme, data, value)
+        value = text_of_edit(general_edit.source(scheme, data), value)
     values = form.split(scheme, value)
-    parts = {part.key: part for part in form.parts(scheme)}
+    parts = {part.key: part for part in _controls(form, scheme)}
     unknown = values.keys() - parts.keys()
     if unknown:
         raise InputError(f"{scheme.name} has no {', '.join(sorted(map(str, unknown)))}")

@@ -1,19 +1,15 @@
-"""The controls that a general scheme is made of: each is drawn, read and written by its kind."""
+"""The controls that a general scheme is made of, as Label Studio has them: tags, results, and back."""
 
 import html
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from collections.abc import Mapping
+from typing import Any, Final
 
 from potato_bridge.converters.answer import values_of
-from potato_bridge.converters.label_studio import fields
+from potato_bridge.converters.forms import BadResultError, Kind, Part, is_number, number_of, outside, paths_of
 from potato_bridge.converters.label_studio.question import Entries
 from potato_bridge.converters.view.text import attribute, storable
 from potato_bridge.errors import InputError
-from potato_bridge.model.general import Branch, General, Option
-
-Kind = Literal["choices", "number", "text", "ranker", "taxonomy", "labels"]
+from potato_bridge.model.general import General, Option
 
 #: Kind → (tag, type of its results, key of their value).
 TAGS: Final[dict[Kind, tuple[str, str, str]]] = {
@@ -27,69 +23,6 @@ TAGS: Final[dict[Kind, tuple[str, str, str]]] = {
 #: The column of a Ranker that holds what was ranked; in the other one it lies until then.
 RANKED: Final = "ranked"
 LEFT: Final = "_"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """One control.
-
-    Attributes:
-        key: What its value is in the scheme's answer.
-        control: Its name in Label Studio.
-        title: Heading, where the scheme has several.
-        many: Whether several options may be chosen.
-        layout: Of choices: `vertical`, `inline` or `select`.
-        low: What stands before a scale; `high` behind it, `middle` after that.
-        whole: Whether the chosen option is a whole number.
-        to: Name of the object tag that it is about.
-    """
-
-    key: str
-    control: str
-    kind: Kind
-    title: str = ""
-    tooltip: str = ""
-    options: Sequence[Option] = ()
-    many: bool = False
-    layout: str = "vertical"
-    low: str = ""
-    high: str = ""
-    middle: str = ""
-    minimum: float | None = None
-    maximum: float | None = None
-    step: float | None = None
-    slider: bool = False
-    lines: int = 1
-    placeholder: str = ""
-    whole: bool = False
-    required: bool = False
-    message: str = ""
-    taxonomy: Sequence[Branch] = ()
-    to: str = fields.TASK_OBJECT
-
-    @property
-    def tag(self) -> str:
-        """The tag that draws it."""
-        return TAGS[self.kind][0]
-
-    @property
-    def bounds(self) -> list[tuple[str, str]]:
-        """The attributes of a number that have a value."""
-        found = (("min", self.minimum), ("max", self.maximum), ("step", self.step))
-        return [(name, plain_number(number)) for name, number in found if number is not None]
-
-
-def plain_number(number: float) -> str:
-    """A number as people write it: no `.0`."""
-    return str(int(number)) if float(number).is_integer() else repr(float(number))
-
-
-class BadResultError(Exception):
-    """A result that is no answer; `code` is the flag's."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 def stored(text: str) -> str:
@@ -147,7 +80,7 @@ def _read_choices(part: Part, entry: Mapping[str, Any]) -> Any:
         return sorted(set(values), key=order.index) or None
     if len(values) > 1 or (not values and "choices" not in _value(entry)):
         raise BadResultError("bad-result", f"one choice was expected, and {len(values)} are there")
-    return (_number_of(values[0]) if part.whole else values[0]) if values else None
+    return (number_of(values[0]) if part.whole else values[0]) if values else None
 
 
 def _write_choices(part: Part, value: Any) -> list[str]:
@@ -160,10 +93,6 @@ def _write_choices(part: Part, value: Any) -> list[str]:
         if not isinstance(text, str) or text not in known:
             raise InputError(f"{text!r} is none of the labels", hint="The labels changed after it was annotated.")
     return [stored(text) for text in texts]
-
-
-def _number_of(text: str) -> int | str:
-    return int(text) if text.isascii() and text.isdigit() and str(int(text)) == text else text
 
 
 def _read_number(part: Part, entry: Mapping[str, Any]) -> Any:
@@ -182,16 +111,6 @@ def _write_number(part: Part, value: Any) -> int | float:
         raise InputError(f"{value!r} is no number that {part.control} can have")
     number: int | float = value
     return number
-
-
-def is_number(value: Any) -> bool:
-    """Whether it is a number, and a finite one."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def outside(part: Part, number: float) -> bool:
-    """Whether a number is beyond the least or the greatest."""
-    return (part.minimum is not None and number < part.minimum) or (part.maximum is not None and number > part.maximum)
 
 
 def _read_text(part: Part, entry: Mapping[str, Any]) -> Any:
@@ -237,15 +156,6 @@ def _write_ranker(part: Part, value: Any) -> dict[str, list[str]]:
     if not isinstance(value, list) or sorted(map(str, value)) != sorted(known):
         raise InputError(f"expected all labels in an order, found {value!r}")
     return {LEFT: [], RANKED: [known[one] for one in value]}
-
-
-def paths_of(branches: Sequence[Branch], above: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """The paths of all nodes of a taxonomy, from the root."""
-    found: list[tuple[str, ...]] = []
-    for branch in branches:
-        path = (*above, branch.name)
-        found += [path, *paths_of(branch.children, path)]
-    return found
 
 
 def _read_taxonomy(part: Part, entry: Mapping[str, Any]) -> Any:

@@ -6,10 +6,12 @@ from typing import Any, Final
 import msgspec
 
 from potato_bridge.converters.answer import Answer
+from potato_bridge.converters.forms import BadResultError, Part
 from potato_bridge.converters.label_studio import fields, templates
-from potato_bridge.converters.label_studio.general_parts import BadResultError, Part, read_part, write_part
-from potato_bridge.converters.label_studio.general_spans import read_spans, shown, span_parts, text_of, write_spans
+from potato_bridge.converters.label_studio.general_parts import read_part, write_part
+from potato_bridge.converters.label_studio.general_spans import read_spans, span_parts, write_spans
 from potato_bridge.converters.label_studio.question import Entries, Subject, Task
+from potato_bridge.converters.spans import shown, text_of
 from potato_bridge.converters.view.clip import clip
 from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
@@ -37,7 +39,8 @@ def parts(scheme: General) -> list[Part]:
     if len(scheme.options) == 1:
         return [mark]
     control = f"{fields.control_name(scheme)}_{_UNANSWERABLE}"
-    return [mark, Part(key=_UNANSWERABLE, control=control, kind="choices", options=scheme.options[1:], many=True)]
+    choice: dict[str, Any] = {"kind": "choices", "options": scheme.options[1:], "many": True}
+    return [mark, Part(key=_UNANSWERABLE, control=control, to=fields.TASK_OBJECT, **choice)]
 
 
 def data(scheme: General, subject: Subject) -> dict[str, Any]:

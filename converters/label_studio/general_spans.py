@@ -5,14 +5,14 @@ where the text that was marked says so, these are understood too.
 """
 
 from collections.abc import Mapping
-from itertools import accumulate
 from typing import Any
 
 from potato_bridge.converters.answer import Answer, values_of
+from potato_bridge.converters.forms import Part
 from potato_bridge.converters.label_studio import fields
-from potato_bridge.converters.label_studio.general_parts import Part, stored
+from potato_bridge.converters.label_studio.general_parts import stored
 from potato_bridge.converters.label_studio.question import Entries, Subject
-from potato_bridge.converters.view.text import storable
+from potato_bridge.converters.spans import shown, text_of, units_before
 from potato_bridge.errors import InputError
 from potato_bridge.model.general import General
 
@@ -39,12 +39,6 @@ def span_parts(scheme: General) -> list[Part]:
     return found
 
 
-def text_of(item: Mapping[str, Any], key: str) -> str:
-    """The text of a field; empty where it is none."""
-    value = item.get(key)
-    return value if isinstance(value, str) else ""
-
-
 def span_data(scheme: General, subject: Subject) -> dict[str, Any]:
     """The texts, as they are shown."""
     data = {}
@@ -56,11 +50,6 @@ def span_data(scheme: General, subject: Subject) -> dict[str, Any]:
         # An empty text is an error to Label Studio, and the page needs one that can be seen.
         data[part.to] = shown(text) or " "
     return data
-
-
-def shown(text: str) -> str:
-    """A text as it goes to Label Studio, of the same length: what it cannot store is replaced, one for one."""
-    return storable(text).replace("\r\n", " \n").replace("\r", "\n")
 
 
 def read_spans(scheme: General, data: Mapping[str, Any], found: Mapping[str, Entries], answer: Answer) -> list[Any]:
@@ -104,18 +93,13 @@ def _place(text: str, start: int, end: int, marked: Any) -> tuple[int, int] | No
     """Where the marked text is: offsets in code points, or else in code units; None: at neither place."""
     places = [(start, end)]
     if not text.isascii():
-        points = {unit: point for point, unit in enumerate(_units(text))}
+        points = {unit: point for point, unit in enumerate(units_before(text))}
         places.append((points.get(start, -1), points.get(end, -1)))
     for first, last in places:
         fits = not isinstance(marked, str) or _plain(marked) == _plain(text[max(first, 0) : last])
         if 0 <= first < last <= len(text) and fits:
             return first, last
     return None
-
-
-def _units(text: str) -> list[int]:
-    """Code units before each code point, and before the end."""
-    return list(accumulate((2 if ord(char) > 0xFFFF else 1 for char in text), initial=0))
 
 
 def _plain(text: str) -> str:

@@ -8,7 +8,7 @@ are numbered the same way, from 1; records count from 0, like everywhere.
 import hashlib
 import html
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from markupsafe import Markup, escape
@@ -16,7 +16,8 @@ from markupsafe import Markup, escape
 from potato_bridge.converters.answer import Answer, values_of
 from potato_bridge.converters.label_studio import fields, templates
 from potato_bridge.converters.label_studio.question import Entries, Must, Question, Subject, Task
-from potato_bridge.converters.label_studio.rewards import check_total, reward_notices, steps_then
+from potato_bridge.converters.label_studio.rewards import reward_notices, steps_then
+from potato_bridge.converters.rewards import all_required, asks_category, check_total, label_of, steps_are
 from potato_bridge.converters.view.parts import Card
 from potato_bridge.converters.view.text import attribute, storable
 from potato_bridge.errors import InputError
@@ -59,12 +60,6 @@ def _spare(scheme: ProcessReward) -> str:
     return f"{fields.control_name(scheme)}_spare"
 
 
-def _asked(scheme: ProcessReward) -> list[StepLabel]:
-    """The labels whose error category is asked for."""
-    options = scheme.per_step
-    return [label for label in options.labels if label.error_category] if options.error_categories else []
-
-
 def _key(scheme: ProcessReward, label: StepLabel) -> str:
     """The access key of a label, one character; empty: none."""
     key = scheme.shortcuts.labels.get(label.value, "") if scheme.shortcuts.enabled else ""
@@ -85,28 +80,24 @@ def _variables(scheme: ProcessReward) -> dict[str, Any]:
     return {
         "labels": labels,
         "categories": [storable(category) for category in scheme.per_step.error_categories],
-        "asked": ",".join(token(label.value) for label in _asked(scheme)),
+        "asked": ",".join(token(label.value) for label in asks_category(scheme)),
         "notes": scheme.per_step.allow_notes,
-        "required_steps": _all_required(scheme),
+        "required_steps": all_required(scheme),
         "no_key": fields.no_key,
         "spare_keys": _SPARE_KEYS,
     }
 
 
-def _all_required(scheme: ProcessReward) -> bool:
-    return scheme.required and scheme.per_step.require_all_steps
-
-
 def _musts(scheme: ProcessReward) -> list[Must]:
     target = {"toName": (fields.TASK_OBJECT, "results point to it")}
     single = {**target, "choice": ("single-radio", "a step has one label")}
-    required = _all_required(scheme)
+    required = all_required(scheme)
     musts = [
         Must(_control(scheme, _LABEL, fields.INDEX), single, required=required),
         Must(_numbering(scheme), target),
         Must(_spare(scheme), target),
     ]
-    if _asked(scheme):
+    if asks_category(scheme):
         musts.append(Must(_control(scheme, _ERROR, fields.INDEX), target))
     if scheme.per_step.allow_notes:
         musts.append(Must(_control(scheme, _NOTES, fields.INDEX), target, kind="TextArea"))
@@ -137,10 +128,10 @@ def _instruction(scheme: ProcessReward) -> list[str]:
         f"Each step has a page. Read it and choose a label: {labels}.",
         "The first page shows what was said before the first step; entries with a dashed border are not rated.",
     ]
-    if asked := _asked(scheme):
+    if asked := asks_category(scheme):
         wording = " or ".join(f"“{_html(label.display)}”" for label in asked)
         lines.append(f"For {wording} you are also asked what kind of error it is.")
-    if _all_required(scheme):
+    if all_required(scheme):
         lines.append("Every step needs a label: Submit names the first one that has none.")
     lines.append(
         "<kbd>Alt</kbd>+<kbd>→</kbd> and <kbd>Alt</kbd>+<kbd>←</kbd> turn the page, <kbd>Tab</kbd> goes from label to "
@@ -230,14 +221,7 @@ def _read(scheme: ProcessReward, task: Task, entries: Entries, answer: Answer, c
         if not any(rated) and not reader.bad:
             answer.flag("missing-required", "the required answer is missing", scheme)
         elif missing and scheme.per_step.require_all_steps:
-            answer.flag("missing-required", f"{_steps(missing)} not rated", scheme)
-
-
-def _steps(numbers: list[int]) -> str:
-    if len(numbers) == 1:
-        return f"step {numbers[0]} is"
-    more = f" and {len(numbers) - 10} more" if len(numbers) > 10 else ""
-    return f"steps {', '.join(map(str, numbers[:10]))}{more} are"
+            answer.flag("missing-required", f"{steps_are(missing)} not rated", scheme)
 
 
 class _Reader:
@@ -249,7 +233,7 @@ class _Reader:
         self._scheme, self._answer = scheme, answer
         self._labels = {token(label.value): label for label in scheme.per_step.labels}
         self._categories = {_stored(category): category for category in scheme.per_step.error_categories}
-        self._asked = {label.value for label in _asked(scheme)}
+        self._asked = {label.value for label in asks_category(scheme)}
 
     def read(self, control: str, entries: Entries) -> None:
         part, number = _place(self._scheme, control) or (_LABEL, 0)
@@ -306,11 +290,11 @@ def _write(scheme: ProcessReward, data: Mapping[str, Any], value: Any) -> Entrie
     results = _preset(scheme)
     for step, score in enumerate(parsed.labels):
         detail = parsed.step_details.get(step, StepDetail())
-        label = _label_of(scheme, step, score, detail)
+        label = label_of(scheme, step, score, detail)
         if label is not None:
             results.append(_entry(_control(scheme, _LABEL, step + 1), "choices", token(label.value)))
         if detail.error_category is not None:
-            if label not in _asked(scheme) or detail.error_category not in scheme.per_step.error_categories:
+            if label not in asks_category(scheme) or detail.error_category not in scheme.per_step.error_categories:
                 raise InputError(f"step {step + 1}: the error category {detail.error_category!r} cannot be given there")
             results.append(_entry(_control(scheme, _ERROR, step + 1), "choices", _stored(detail.error_category)))
         if detail.notes:
@@ -320,29 +304,6 @@ def _write(scheme: ProcessReward, data: Mapping[str, Any], value: Any) -> Entrie
 
 def _preset(scheme: ProcessReward) -> Entries:
     return [_entry(_numbering(scheme), "choices", "0")]
-
-
-def _label_of(scheme: ProcessReward, step: int, score: float | None, detail: StepDetail) -> StepLabel | None:
-    """The label of a step: the one that is named, else the first with its score; None: the step is not rated.
-
-    Raises:
-        InputError: The scheme has no such label, or another score for it.
-    """
-    if score is None and detail.label is None:
-        return None
-    fitting: Iterable[StepLabel] = (
-        label
-        for label in scheme.per_step.labels
-        if label.score == score and (detail.label is None or label.value == detail.label)
-    )
-    found = next(iter(fitting), None)
-    if found is None:
-        named = f"label {detail.label!r}" if detail.label is not None else "label"
-        raise InputError(
-            f"step {step + 1}: {scheme.name} has no {named} with the score {score}",
-            hint="The labels of the config changed after it was annotated.",
-        )
-    return found
 
 
 def _entry(control: str, kind: str, text: str) -> dict[str, Any]:

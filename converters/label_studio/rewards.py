@@ -1,10 +1,6 @@
 """What both modes of process_reward share."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from potato_bridge.converters.label_studio.question import Task
-from potato_bridge.errors import InputError
 from potato_bridge.model import ProcessReward
 
 
@@ -27,16 +23,3 @@ def steps_then(task: Task, now: int) -> int:
     """How many steps the task had when the answer was given."""
     then = task.revision.get("total_steps") if task.revision is not None else None
     return then if isinstance(then, int) else now
-
-
-def check_total(value: Mapping[str, Any], total: int) -> None:
-    """Refuses a value for other steps than the task has.
-
-    Raises:
-        InputError: It counts more of them, or fewer.
-    """
-    if value["total_steps"] != total:
-        raise InputError(
-            f"it counts {value['total_steps']} steps, and the task has {total}",
-            hint="The item changed after it was annotated.",
-        )

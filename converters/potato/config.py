@@ -66,6 +66,7 @@ def read_project(path: Path, notices: Notices) -> Project:
         data_files=data_files,
         fields=fields,
         schemes=[scheme for _, scheme in schemes],
+        overlap=_read_overlap(root),
         export_formats=_read_export_formats(root),
         pre_annotation=_read_pre_annotation(root, task_dir),
     )
@@ -84,6 +85,17 @@ def _read_task_dir(root: Section, path: Path) -> Path:
         hint = f"It is relative to the folder of the config ({base}); `task_dir: .` is that folder."
         root.problem("task_dir", f"there is no folder {root.values.get('task_dir')!r}", hint)
     return task_dir
+
+
+def _read_overlap(root: Section) -> int:
+    value = root.take("max_annotations_per_item")
+    # -1 is Potato's word for any number of them.
+    if value in (None, -1):
+        return 1
+    if type(value) is not int or value < 1:
+        root.problem("max_annotations_per_item", f"expected a whole number of at least 1, found {show(value)}", "")
+        return 1
+    return value
 
 
 def _read_output_dir(root: Section, task_dir: Path) -> Path:

@@ -26,7 +26,7 @@ UNUSED_KEYS = _words(
     diversity_ordering event_template format_handling gold_standards gold_standards_file header_file header_logo
     hide_navbar highlight_linebreaks horizontal_key_bindings ibws_config icl_labeling instance_reclaim
     keyword_highlight_settings keyword_highlights_file layout list_as_text live_agent live_coding_agent llm_labeling
-    machine_annotators max_annotations_per_item max_annotations_per_user max_session_seconds media_directory
+    machine_annotators max_annotations_per_user max_session_seconds media_directory
     min_annotators_per_instance mturk num_annotators_per_item partial_loading per_annotator_quota phases
     prestudy prolific qda_mode quality_control random_seed reclaim_stale_assignments
     require_fully_annotated review_mode review_workflow rooms scheme_sets sessions solo_mode surveyflow

@@ -1,5 +1,6 @@
 """`check`: reads everything, sends nothing, says what each backend cannot show."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from potato_bridge.cli.backends import BackendName, BackendOption, LayoutOption, ServerOptions
@@ -88,11 +89,12 @@ def _places(project: "Project") -> dict[tuple[str, str], list[str]]:
     from potato_bridge.errors import InputError
 
     found: dict[tuple[str, str], list[str]] = {}
-    for backend, layout, names in (
+    places: list[tuple[str, str, Callable[[], list[str]]]] = [
         ("Label Studio", "", lambda: [scheme.name for scheme, _ in asked(project)]),
         ("Argilla", "panel", lambda: LAYOUTS["panel"].asked(project)),
         ("Argilla", "native", lambda: LAYOUTS["native"].asked(project)),
-    ):
+    ]
+    for backend, layout, names in places:
         try:
             found[backend, layout] = names()
         except InputError:

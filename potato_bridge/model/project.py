@@ -167,6 +167,7 @@ class Project(Node):
         name: `annotation_task_name`.
         config: The config file.
         task_dir: Folder that all relative paths start from.
+        overlap: How many people are to answer an item, `max_annotations_per_item`; 1 where it is not limited.
         export_formats: `export_annotation_format`: the default of `potato-bridge export -f`.
         pre_annotation: Where pre-labels are; None: there are none.
     """
@@ -180,6 +181,7 @@ class Project(Node):
     data_files: list[DataFile] = []
     fields: list[DisplayField] = []
     schemes: list[Scheme] = []
+    overlap: int = 1
     export_formats: list[str] = []
     pre_annotation: PreAnnotation | None = None
 

@@ -89,16 +89,16 @@ class PanelQuestion(Generic[S]):
         widget: Name of the widget in `panel.js`; empty: native questions are all there is.
         description: What is asked, where the scheme has no description.
         settings: Scheme → what its widget gets for the whole data set, JSON.
-        natives: Scheme → its native questions by suffix; their names are `question_name(scheme)`, then `_` and the suffix
-            where that is not empty. Fixed choices only: a free text would stand in the page in the clear.
+        natives: Scheme → its native questions by suffix; their names are `question_name(scheme)`, then `_` and the
+            suffix where that is not empty. Fixed choices only: a free text would stand in the page in the clear.
         data: (scheme, item) → what its widget gets of an item, JSON. Cards of the steps are in the payload already.
-        subject: (scheme, its data) → what an answer is about: when it changes, answers are to earlier ones. None: the item
-            as a whole.
+        subject: (scheme, its data) → what an answer is about: when it changes, answers are to earlier ones. None: the
+            steps.
         about: (scheme, its data) → JSON that is needed to read an answer when the data has changed; None: nothing.
         notices: Scheme → notice code → (whether the config asks for it, what cannot be done).
         guidelines: Scheme → lines of Markdown.
         read: (scheme, what was seen, what was said, answer, whether it must be complete). Never raises.
-        write: (scheme, its data, canonical value) → what an annotator says who means it. Raises InputError.
+        write: (scheme, what is seen, canonical value) → what an annotator says who means it. Raises InputError.
         shows_steps: Scheme → whether its widget shows the steps, so that the panel does not.
     """
 
@@ -112,5 +112,5 @@ class PanelQuestion(Generic[S]):
     notices: Callable[[S], dict[str, tuple[bool, str]]] = lambda _: {}
     guidelines: Callable[[S], Sequence[str]] = lambda _: ()
     read: Callable[[S, Seen, Said, Answer, bool], None]
-    write: Callable[[S, Mapping[str, Any], Any], Said]
+    write: Callable[[S, Seen, Any], Said]
     shows_steps: Callable[[S], bool] = lambda _: False

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from potato_bridge.converters.label_studio.general_forms import FORMS
-from potato_bridge.converters.label_studio.general_parts import paths_of
+from potato_bridge.converters.forms import FORMS, paths_of
 from potato_bridge.converters.label_studio.interface import build_interface
 from potato_bridge.converters.label_studio.results import read_answer, write_results
 from potato_bridge.converters.label_studio.tasks import build_task

@@ -1,19 +1,101 @@
-"""Which controls each general type has, and how its answer is put together from theirs."""
+"""The general types as forms: which controls each has, and how its answer is put together from theirs."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from potato_bridge.converters.label_studio import fields
-from potato_bridge.converters.label_studio.general_parts import Part, is_number, plain_number
+from potato_bridge.converters.answer import Answer
 from potato_bridge.errors import InputError
-from potato_bridge.model.general import General, Option
+from potato_bridge.model.general import Branch, General, Option
+
+Kind = Literal["choices", "number", "text", "ranker", "taxonomy", "labels"]
 
 #: Keys of the one control of a plain type, and of the text beside options.
 ONE: Final = ""
 FREE: Final = "free_response"
-#: Of a ranking: part of the key of the data with its items.
-LIST: Final = "list"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One control.
+
+    Attributes:
+        key: What its value is in the scheme's answer.
+        control: Its name on the server.
+        title: Heading, where the scheme has several.
+        many: Whether several options may be chosen.
+        layout: Of choices: `vertical`, `inline` or `select`.
+        low: What stands before a scale; `high` behind it, `middle` after that.
+        whole: Whether the chosen option is a whole number.
+        to: What it is about; empty: the item.
+    """
+
+    key: str
+    control: str
+    kind: Kind
+    title: str = ""
+    tooltip: str = ""
+    options: Sequence[Option] = ()
+    many: bool = False
+    layout: str = "vertical"
+    low: str = ""
+    high: str = ""
+    middle: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    step: float | None = None
+    slider: bool = False
+    lines: int = 1
+    placeholder: str = ""
+    whole: bool = False
+    required: bool = False
+    message: str = ""
+    taxonomy: Sequence[Branch] = ()
+    to: str = ""
+
+    @property
+    def bounds(self) -> list[tuple[str, str]]:
+        """The attributes of a number that have a value."""
+        found = (("min", self.minimum), ("max", self.maximum), ("step", self.step))
+        return [(name, plain_number(number)) for name, number in found if number is not None]
+
+
+def plain_number(number: float) -> str:
+    """A number as people write it: no `.0`."""
+    return str(int(number)) if float(number).is_integer() else repr(float(number))
+
+
+class BadResultError(Exception):
+    """A result that is no answer; `code` is the flag's."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a number, and a finite one."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def outside(part: Part, number: float) -> bool:
+    """Whether a number is beyond the least or the greatest."""
+    return (part.minimum is not None and number < part.minimum) or (part.maximum is not None and number > part.maximum)
+
+
+def paths_of(branches: Sequence[Branch], above: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """The paths of all nodes of a taxonomy, from the root."""
+    found: list[tuple[str, ...]] = []
+    for branch in branches:
+        path = (*above, branch.name)
+        found += [path, *paths_of(branch.children, path)]
+    return found
+
+
+def number_of(text: str) -> int | str:
+    """A whole number as such, if the text is one as it is written."""
+    return int(text) if text.isascii() and text.isdigit() and str(int(text)) == text else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +103,12 @@ class Form:
     """One type.
 
     Attributes:
-        parts: Scheme → its controls.
+        parts: (scheme, name of its first control) → its controls.
         join: (scheme, part's key → its value, only those that are answered) → canonical value; None: no answer.
         split: (scheme, canonical value) → part's key → its value. Raises InputError.
     """
 
-    parts: Callable[[General], list[Part]]
+    parts: Callable[[General, str], list[Part]]
     join: Callable[[General, dict[str, Any]], Any]
     split: Callable[[General, Any], Mapping[str, Any]]
 
@@ -41,20 +123,20 @@ def message_of(scheme: General, title: str = "") -> str:
     return f"“{name_of(scheme)}” has no answer yet" + (f": {title}" if title else "") + "."
 
 
-def _base(scheme: General) -> dict[str, Any]:
+def _base(scheme: General, control: str) -> dict[str, Any]:
     return {
         "key": ONE,
-        "control": fields.control_name(scheme),
+        "control": control,
         "required": scheme.required,
         "message": message_of(scheme),
     }
 
 
-def _row(scheme: General, number: int, row: Option) -> dict[str, Any]:
+def _row(scheme: General, control: str, number: int, row: Option) -> dict[str, Any]:
     title = row.shown.replace("\n", " – ")
     return {
         "key": row.value,
-        "control": f"{fields.control_name(scheme)}_{number}",
+        "control": f"{control}_{number}",
         "title": title,
         "tooltip": row.tooltip or "",
         "required": scheme.required,
@@ -62,12 +144,12 @@ def _row(scheme: General, number: int, row: Option) -> dict[str, Any]:
     }
 
 
-def _choices(many: bool = False, layout: str = "", whole: bool = False) -> Callable[[General], list[Part]]:
-    def parts(scheme: General) -> list[Part]:
+def _choices(many: bool = False, layout: str = "", whole: bool = False) -> Callable[[General, str], list[Part]]:
+    def parts(scheme: General, control: str) -> list[Part]:
         look = layout or ("inline" if scheme.horizontal else "vertical")
         found = [
             Part(
-                **_base(scheme),
+                **_base(scheme, control),
                 kind="choices",
                 options=scheme.options,
                 many=many,
@@ -78,41 +160,40 @@ def _choices(many: bool = False, layout: str = "", whole: bool = False) -> Calla
             )
         ]
         if scheme.free_response is not None:
-            control = f"{fields.control_name(scheme)}_{FREE}"
-            found.append(Part(key=FREE, control=control, kind="text", title=scheme.free_response))
+            found.append(Part(key=FREE, control=f"{control}_{FREE}", kind="text", title=scheme.free_response))
         return found
 
     return parts
 
 
-def _plain_number(scheme: General, slider: bool) -> list[Part]:
+def _plain_number(scheme: General, control: str, slider: bool) -> list[Part]:
     bounds: dict[str, Any] = {"minimum": scheme.minimum, "maximum": scheme.maximum, "step": scheme.step}
     low, high = (plain_number(end) if slider and end is not None else "" for end in (scheme.minimum, scheme.maximum))
     ends = {"low": scheme.low or low, "middle": scheme.middle, "high": scheme.high or high}
     look: dict[str, Any] = {"slider": slider, **ends}
-    return [Part(**_base(scheme), kind="number", **bounds, **look)]
+    return [Part(**_base(scheme, control), kind="number", **bounds, **look)]
 
 
-def _number(slider: bool) -> Callable[[General], list[Part]]:
-    def parts(scheme: General) -> list[Part]:
+def _number(slider: bool) -> Callable[[General, str], list[Part]]:
+    def parts(scheme: General, control: str) -> list[Part]:
         if scheme.options:
-            return _choices(whole=scheme.type == "confidence", layout="inline")(scheme)
-        return _plain_number(scheme, slider)
+            return _choices(whole=scheme.type == "confidence", layout="inline")(scheme, control)
+        return _plain_number(scheme, control, slider)
 
     return parts
 
 
-def _texts(scheme: General) -> list[Part]:
+def _texts(scheme: General, control: str) -> list[Part]:
     look: dict[str, Any] = {"kind": "text", "lines": scheme.lines, "placeholder": scheme.placeholder}
     if not scheme.rows:
-        return [Part(**_base(scheme), **look)]
-    return [Part(**_row(scheme, number, row), **look) for number, row in enumerate(scheme.rows, 1)]
+        return [Part(**_base(scheme, control), **look)]
+    return [Part(**_row(scheme, control, number, row), **look) for number, row in enumerate(scheme.rows, 1)]
 
 
-def _rows_of_choices(scheme: General) -> list[Part]:
+def _rows_of_choices(scheme: General, control: str) -> list[Part]:
     found = []
     for number, row in enumerate(scheme.rows, 1):
-        base = _row(scheme, number, row)
+        base = _row(scheme, control, number, row)
         ends: dict[str, Any] = {}
         if scheme.type == "semantic_differential":
             low, high = row.shown.split("\n", 1)
@@ -122,27 +203,27 @@ def _rows_of_choices(scheme: General) -> list[Part]:
     return found
 
 
-def _rows_of_numbers(scheme: General) -> list[Part]:
+def _rows_of_numbers(scheme: General, control: str) -> list[Part]:
     return [
-        Part(**_row(scheme, number, row), kind="number", minimum=scheme.minimum, maximum=scheme.maximum)
+        Part(**_row(scheme, control, number, row), kind="number", minimum=scheme.minimum, maximum=scheme.maximum)
         for number, row in enumerate(scheme.rows, 1)
     ]
 
 
-def _pairwise(scheme: General) -> list[Part]:
+def _pairwise(scheme: General, control: str) -> list[Part]:
     if scheme.mode == "scale":
-        return _plain_number(scheme, True)
+        return _plain_number(scheme, control, True)
     if scheme.mode == "multi_dimension":
-        return _rows_of_choices(scheme)
-    return [Part(**_base(scheme), kind="choices", options=scheme.options, layout="inline")]
+        return _rows_of_choices(scheme, control)
+    return [Part(**_base(scheme, control), kind="choices", options=scheme.options, layout="inline")]
 
 
-def _ranking(scheme: General) -> list[Part]:
-    return [Part(**_base(scheme), kind="ranker", options=scheme.options, to=fields.data_key(scheme, LIST))]
+def _ranking(scheme: General, control: str) -> list[Part]:
+    return [Part(**_base(scheme, control), kind="ranker", options=scheme.options)]
 
 
-def _hierarchical(scheme: General) -> list[Part]:
-    return [Part(**_base(scheme), kind="taxonomy", taxonomy=scheme.taxonomy, many=True)]
+def _hierarchical(scheme: General, control: str) -> list[Part]:
+    return [Part(**_base(scheme, control), kind="taxonomy", taxonomy=scheme.taxonomy, many=True)]
 
 
 def _one(_: General, values: dict[str, Any]) -> Any:
@@ -220,6 +301,20 @@ def wrong_sum(scheme: General, values: Mapping[str, Any]) -> str:
         return ""
     found = sum(number for number in numbers if number is not None)
     return "" if abs(found - scheme.total) < 1e-6 else f"the numbers sum to {found:g}, not to {scheme.total:g}"
+
+
+def is_shown(scheme: General, answer: Answer) -> bool:
+    """Whether a question was shown, as far as the answers that were read before tell."""
+    for condition in scheme.conditions:
+        given = answer.annotations.get(condition.scheme)
+        if isinstance(given, Mapping):
+            # A comparison, or options with a text beside them.
+            given = next((given[key] for key in ("selection", "option", "options") if key in given), None)
+        chosen = {str(one) for one in (given if isinstance(given, list) else [given]) if one is not None}
+        holds = bool(chosen & set(condition.values)) if condition.values else bool(chosen)
+        if holds == condition.negated:
+            return False
+    return True
 
 
 _RADIO: Final = Form(_choices(), _join_free("option"), _split_free("option"))

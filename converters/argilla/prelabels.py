@@ -1,0 +1,85 @@
+"""Pre-labels ↔ suggestions: one for each question of a record."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from potato_bridge.converters.answer import Answer
+from potato_bridge.converters.argilla import fields
+from potato_bridge.converters.argilla.layouts import LAYOUTS
+from potato_bridge.converters.argilla.plan import Layout, Part, RecordPlan, Stored, SuggestionPlan
+from potato_bridge.converters.fingerprint import PRELABELS_HASH, canonical_hash
+from potato_bridge.errors import InputError
+from potato_bridge.model import Prelabel, Project, Record
+from potato_bridge.model.record import Prelabelled
+
+#: What an agent's name cannot have, and how long it is.
+_AGENT: Final = re.compile(r"[^a-zA-Z0-9\-_:./\s]")
+_AGENT_LENGTH: Final = 200
+
+
+def agent_of(model_version: str) -> str | None:
+    """A model's name as Argilla takes it; None: nothing is left of it."""
+    return _AGENT.sub("_", model_version).strip()[:_AGENT_LENGTH] or None
+
+
+def suggestions(
+    project: Project, layout: Layout, prelabel: Prelabel, records: Sequence[RecordPlan]
+) -> tuple[list[RecordPlan], list[tuple[str, str]]]:
+    """The records with a pre-label, scheme by scheme; what does not fit is dropped.
+
+    Returns:
+        The records; and (scheme, reason) of what is dropped.
+    """
+    stored = [Stored(record.external_id, record.fields, record.metadata) for record in records]
+    converter = LAYOUTS[layout]
+    dropped: list[tuple[str, str]] = []
+    good: dict[str, Any] = {}
+    for name, value in prelabel.annotations.items():
+        one = Record(id=prelabel.item, annotator="", annotations={name: value})
+        try:
+            converter.write_answer(project, one, stored)
+        except InputError as error:
+            dropped.append((name, error.message))
+        else:
+            good[name] = value
+    if not good:
+        return list(records), dropped
+    written = converter.write_answer(project, Record(id=prelabel.item, annotator="", annotations=good), stored)
+    agent = agent_of(prelabel.model_version)
+    score = prelabel.score if prelabel.score is not None and 0 <= prelabel.score <= 1 else None
+    made = []
+    for record in records:
+        values = written.get(record.external_id, {})
+        mine = [SuggestionPlan(name, value, agent, _score(value, score)) for name, value in values.items()]
+        kept = [one for one in record.suggestions if one.question not in values]
+        digest = canonical_hash([[one.question, one.value, one.agent, one.score] for one in mine])
+        meta = {**record.meta, PRELABELS_HASH: digest} if mine else record.meta
+        metadata = {**record.metadata, **fields.write_meta(meta)}
+        made.append(replace(record, suggestions=[*mine, *kept], meta=meta, metadata=metadata))
+    return made, dropped
+
+
+def _score(value: Any, score: float | None) -> float | None:
+    # Of a list Argilla asks for a score of each.
+    return None if isinstance(value, list) else score
+
+
+def became_of(project: Project, layout: Layout, answer: Answer, suggested: Sequence[Part]) -> dict[str, Prelabelled]:
+    """What became of the pre-labels of an answer: values are compared.
+
+    Argilla does not tell whether an annotator began from a suggestion.
+
+    Args:
+        project: The project.
+        layout: The layout.
+        answer: What was read of the answer.
+        suggested: The records with their suggestions as values.
+    """
+    metas = [fields.read_meta(part.record.metadata) for part in suggested]
+    if not any(PRELABELS_HASH in meta for meta in metas):
+        # What anybody finds in its boxes is nobody's pre-label.
+        return {}
+    read = LAYOUTS[layout].read_answer(project, suggested, complete=False).annotations
+    return {name: "kept" if answer.annotations.get(name) == value else "changed" for name, value in read.items()}
