@@ -1,0 +1,714 @@
+// The panel of potato-bridge in Argilla: it draws an item, and writes one answer into the question beside it.
+//
+// It runs in the page of a custom field. All that comes from an item, a config or an annotator is put into text nodes,
+// never into markup. Argilla puts this file through String.replace: a dollar sign before an ampersand, a quote, a digit
+// or another dollar sign would be lost, so there is none.
+(function () {
+  "use strict";
+
+  // === core: values ===
+
+  const decode = (text) =>
+    JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(text), (char) => char.charCodeAt(0))));
+  const CONFIG = decode("#CONFIG#");
+
+  // What would break Argilla's page when the answer is opened again is written as escapes.
+  const encode = (value) =>
+    JSON.stringify(value).replace(/[<>\x24\x26\u2028\u2029]/g, (char) =>
+      "\\u" + char.charCodeAt(0).toString(16).padStart(4, "0"));
+
+  // A text area makes every line break a newline.
+  const plainBreaks = (text) => text.replace(/\r\n?/g, "\n");
+
+  // === core: elements ===
+
+  const HIDDEN =
+    /[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
+
+  function h(tag, attributes, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes || {})) {
+      if (value === undefined || value === null || value === false) continue;
+      if (name === "class") element.className = value;
+      else if (name === "color") element.style.setProperty("--color", value);
+      else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+      else element.setAttribute(name, value === true ? "" : value);
+    }
+    add(element, children);
+    return element;
+  }
+
+  function add(element, children) {
+    for (const child of children) {
+      if (Array.isArray(child)) add(element, child);
+      else if (child !== undefined && child !== null && child !== false && child !== "")
+        element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    }
+  }
+
+  // Marks that hide text or reorder it are shown by their number.
+  function text(content) {
+    const shown = String(content === undefined ? "" : content).replace(/\r\n/g, "\n");
+    HIDDEN.lastIndex = 0;
+    if (!HIDDEN.test(shown)) return [shown];
+    const nodes = [];
+    let last = 0;
+    HIDDEN.lastIndex = 0;
+    for (let found = HIDDEN.exec(shown); found; found = HIDDEN.exec(shown)) {
+      const code = "U+" + found[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+      nodes.push(shown.slice(last, found.index), h("span", { class: "hidden-char" }, code));
+      last = found.index + found[0].length;
+    }
+    return [...nodes, shown.slice(last)];
+  }
+
+  function fold(summary, make, attributes) {
+    // What is folded away is drawn when it is opened.
+    const element = h("details", attributes, h("summary", {}, summary));
+    element.addEventListener("toggle", () => {
+      if (element.open && element.childElementCount === 1) add(element, [make()]);
+    });
+    return element;
+  }
+
+  // === core: cards ===
+
+  function clip(shown, tag) {
+    if (!shown) return null;
+    const pre = (content) => h(tag || "pre", {}, text(content));
+    return [
+      pre(shown.head),
+      shown.more ? fold("show " + shown.more_lines + " more lines", () => pre(shown.more), { class: "more" }) : null,
+      shown.cut_chars
+        ? h("p", { class: "cut" }, shown.cut_lines + " lines, " + shown.cut_chars + " characters are left out here")
+        : null,
+      shown.tail ? pre(shown.tail) : null,
+    ];
+  }
+
+  const badges = (list) => (list || []).map((badge) => h("span", { class: "badge " + (badge.tone || "") }, text(badge.text)));
+
+  const SIGNS = { a: "+", d: "-", c: " ", h: "", n: "" };
+
+  function diffRow(row, numbered) {
+    if (!row) return h("div", { class: "row none" });
+    const number = (value) => (numbered ? h("i", {}, value === undefined ? "" : value) : null);
+    return h("div", { class: "row " + row.op }, number(row.old), number(row.new), h("span", {}, SIGNS[row.op], text(row.text)));
+  }
+
+  function diff(part) {
+    const numbered = part.numbered;
+    const rows = part.pairs
+      ? part.pairs.map(([left, right]) => h("div", { class: "pair" }, diffRow(left, numbered), diffRow(right, numbered)))
+      : (part.rows || []).map((row) => diffRow(row, numbered));
+    const seen = part.more_from === undefined ? rows.length : part.more_from;
+    const rest = rows.slice(seen);
+    return h("div", { class: "diff" }, rows.slice(0, seen),
+      rest.length ? fold("show " + rest.length + " more lines", () => rest, { class: "more" }) : null,
+      part.cut ? h("p", { class: "cut" }, part.cut + " lines are left out here") : null);
+  }
+
+  function picture(part) {
+    const source = part.data || part.src || "";
+    // Nothing but pictures, and nothing but over the web.
+    if (/^(data:image\/|https?:\/\/)/.test(source))
+      return h("img", { src: source, alt: part.alt || "", loading: "lazy", referrerpolicy: "no-referrer" });
+    return h("p", { class: "note" }, text(part.alt));
+  }
+
+  const PARTS = {
+    prose: (part) => h("div", { class: "prose" }, clip(part.text)),
+    reasoning: (part) => fold("reasoning", () => h("div", { class: "reasoning" }, clip(part.text)), { class: "reasoning" }),
+    code: (part) => h("div", { class: "code" }, part.label ? h("small", {}, text(part.label)) : null, clip(part.text)),
+    terminal: (part) => h("div", { class: "terminal" },
+      part.command ? h("div", { class: "command" }, clip(part.command)) : null, clip(part.output)),
+    diff,
+    picture,
+    note: (part) => h("p", { class: "note" }, text(part.text)),
+    tool: (part) => h("div", { class: "tool" },
+      h("div", { class: "call" }, h("b", { class: "family " + part.family }, part.label), h("code", {}, text(part.name)), " ",
+        h("span", { class: "title" }, text(part.title)), " ", h("small", {}, text(part.detail)), badges(part.badges)),
+      parts(part.parts)),
+    observation: (part) => h("div", { class: "observation" }, badges(part.badges), parts(part.parts)),
+    subagent: (part) => fold(text(part.title), () => h("div", { class: "sub" }, (part.cards || []).map((one) => card(one)))),
+  };
+
+  const parts = (list) => (list || []).map((part) => (PARTS[part.kind] ? PARTS[part.kind](part) : null));
+
+  const headOf = (one) => [
+    one.number === undefined ? h("span", { class: "role" }, text(one.role)) : null,
+    one.number !== undefined && CONFIG.step_numbers ? h("b", {}, "Step " + (one.number + 1)) : null,
+    badges(one.badges),
+  ];
+
+  function card(one, options) {
+    const given = options || {};
+    const rated = one.number !== undefined;
+    return h("section", { class: "card" + (rated ? " step" : " turn"), "data-step": rated ? one.number : null,
+      tabindex: rated && given.focus ? 0 : null },
+      h("header", {}, headOf(one), given.head),
+      given.brief ? h("p", { class: "summary" }, text(one.summary)) : parts(one.parts),
+      given.foot);
+  }
+
+  // === core: the bridge to Argilla's form ===
+
+  const host = (() => {
+    try {
+      let node = window.frameElement && window.frameElement.__vue__;
+      for (; node; node = node.$parent) if (node.$props && node.$props.sdkRecord) return node;
+    } catch (error) { /* Another origin: there is no bridge. */ }
+    return null;
+  })();
+  const found = host ? host.$props.sdkRecord : typeof record === "undefined" ? null : record;
+
+  function question(name) {
+    try {
+      const walker = window.parent.document.createTreeWalker(window.parent.document.body, 1);
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const asked = node.__vue__ && node.__vue__.$props && node.__vue__.$props.question;
+        if (asked && asked.name === name && asked.answer) return { asked, node };
+      }
+    } catch (error) { /* See above. */ }
+    return null;
+  }
+
+  // Argilla submits what is valid and keeps what is partly valid as a draft. This says which of the two it is.
+  const state = { complete: false, partial: false };
+  function guard(answer) {
+    Object.defineProperty(answer, "isValid", { configurable: true, get: () => this_is_text(answer) && state.complete });
+    Object.defineProperty(answer, "isPartiallyValid", { configurable: true, get: () => this_is_text(answer) && state.partial });
+  }
+  const this_is_text = (answer) => answer.value !== "" && answer.value !== undefined && answer.value !== null;
+
+  // === core: widgets ===
+
+  const WIDGETS = {};
+  const widget = (name, make) => { WIDGETS[name] = make; };
+  const shownWidgets = [];
+
+  function answers() {
+    const schemes = {};
+    for (const one of shownWidgets) {
+      const value = one.shown ? one.made.value() : undefined;
+      if (value !== undefined) schemes[one.scheme.name] = value;
+    }
+    return schemes;
+  }
+
+  // === rewards ===
+
+  function stepKeys(root, scheme, handle) {
+    const steps = () => [...root.querySelectorAll(".card.step")].filter((one) => !one.parentElement.closest(".card"));
+    const move = (by) => {
+      const all = steps();
+      const now = all.findIndex((one) => one.classList.contains("current"));
+      const next = all[Math.min(Math.max(now + by, 0), all.length - 1)];
+      if (next) select(next, true);
+      return Boolean(next);
+    };
+    const select = (step, scroll) => {
+      for (const one of root.querySelectorAll(".current")) one.classList.remove("current");
+      step.classList.add("current");
+      if (scroll) step.scrollIntoView({ block: "center" });
+    };
+    root.addEventListener("mousedown", (event) => {
+      const step = event.target.closest(".card.step");
+      if (step && root.contains(step)) select(step, false);
+    });
+    return {
+      steps,
+      select,
+      key(event) {
+        if (!scheme.keys) return false;
+        if (event.key === scheme.next_key) return move(1);
+        if (event.key === scheme.prev_key) return move(-1);
+        return handle(event.key, root.querySelector(".card.current"));
+      },
+    };
+  }
+
+  widget("first_error", (ctx) => {
+    const { scheme, payload } = ctx;
+    const cards = payload.cards || [];
+    const total = cards.filter((one) => one.number !== undefined).length;
+    const state = { step: undefined, confirmed: false };
+    const marks = [];
+    const all = scheme.allow_no_error
+      ? h("button", { type: "button", class: "all" }, "All steps correct", scheme.keys ? h("kbd", {}, "0") : null) : null;
+    const confirm = h("button", { type: "button", class: "primary confirm" }, "Confirm");
+    const ask = h("div", { class: "ask" }, h("span", {}), confirm);
+    const list = h("div", { class: "steps" }, cards.map((one) => {
+      if (one.number === undefined) return card(one);
+      const mark = h("button", { type: "button", class: "mark", "data-mark": one.number }, "first error?");
+      marks[one.number] = mark;
+      return card(one, { head: mark, brief: !scheme.show_step_content, focus: true });
+    }));
+    const root = h("div", { class: "first-error" }, list, h("div", { class: "foot" }, all, ask));
+
+    function draw() {
+      for (const mark of marks) {
+        const number = Number(mark.dataset.mark);
+        const kind = state.step === undefined ? "unmarked" : state.step === null || number < state.step ? "correct"
+          : number === state.step ? "error" : "downstream";
+        const words = { unmarked: "first error?", correct: scheme.texts.correct, error: scheme.texts.first_error,
+          downstream: scheme.texts.downstream }[kind];
+        mark.textContent = words;
+        mark.dataset.kind = kind;
+        mark.closest(".card").style.setProperty("--color", scheme.colors[kind]);
+        mark.closest(".card").dataset.kind = kind;
+      }
+      if (all) all.classList.toggle("chosen", state.step === null);
+      ask.hidden = !scheme.require_confirmation || state.step === undefined || state.confirmed;
+      ask.firstChild.textContent = state.step === null ? scheme.texts.all_correct + "?"
+        : "The first error is step " + (state.step + 1) + "?";
+    }
+    function choose(step) {
+      if (state.step === step) return;
+      state.step = step;
+      state.confirmed = !scheme.require_confirmation;
+      draw();
+      ctx.changed();
+    }
+    function confirmed() {
+      if (state.step === undefined || state.confirmed) return false;
+      state.confirmed = true;
+      draw();
+      ctx.changed();
+      return true;
+    }
+    list.addEventListener("click", (event) => {
+      // A click inside of an output is for reading it; at the head of a step, or beside its parts, it chooses.
+      const step = event.target.closest(".card.step");
+      if (!step || step.parentElement !== list) return;
+      if (event.target.closest(".mark") || !event.target.closest("pre, details, .tool, .code, .terminal, .diff, a, img"))
+        choose(Number(step.dataset.step));
+    });
+    if (all) all.addEventListener("click", () => choose(null));
+    confirm.addEventListener("click", confirmed);
+    const keys = stepKeys(list, scheme, (key, current) => {
+      if (key === "0" && all) { choose(null); return true; }
+      if (/^[1-9]$/.test(key) && Number(key) <= total) {
+        choose(Number(key) - 1);
+        keys.select(marks[Number(key) - 1].closest(".card"), true);
+        return true;
+      }
+      if (key === "Enter") {
+        if (confirmed()) return true;
+        if (current) { choose(Number(current.dataset.step)); return true; }
+      }
+      return false;
+    });
+    draw();
+    return {
+      element: root,
+      key: keys.key,
+      value: () => (state.step === undefined ? undefined : { first_error_step: state.step }),
+      missing: () => state.step === undefined ? (scheme.required ? ["no step is chosen"] : [])
+        : state.confirmed ? [] : ["the choice is not confirmed"],
+      load(raw) {
+        state.step = raw && (raw.first_error_step === null || raw.first_error_step < total) ? raw.first_error_step : undefined;
+        state.confirmed = state.step !== undefined;
+        draw();
+      },
+      shown: () => state.step === undefined ? null : state.step === null ? "all steps correct"
+        : "first error: step " + (state.step + 1),
+    };
+  });
+
+  widget("per_step", (ctx) => {
+    const { scheme, payload } = ctx;
+    const cards = payload.cards || [];
+    const numbers = cards.filter((one) => one.number !== undefined).map((one) => one.number);
+    const labels = new Map(scheme.labels.map((label) => [label.value, label]));
+    let steps = {};
+    const boxes = [];
+    const root = h("div", { class: "per-step steps" }, cards.map((one) => {
+      if (one.number === undefined) return card(one);
+      const buttons = scheme.labels.map((label) => h("button", { type: "button", class: "label", "data-label": label.value,
+        color: label.color, title: (label.score > 0 ? "+" : "") + label.score }, text(label.display),
+        label.key ? h("kbd", {}, label.key) : null));
+      const more = h("div", { class: "details-of-step" });
+      const box = h("div", { class: "rate" }, h("div", { class: "labels" }, buttons), more);
+      const made = card(one, { foot: box, focus: true });
+      boxes[one.number] = { buttons, more, made };
+      return made;
+    }));
+    const said = (number) => (steps[number] = steps[number] || {});
+    function tidy(number) {
+      for (const key of Object.keys(steps[number] || {})) if (!steps[number][key]) delete steps[number][key];
+      if (steps[number] && !Object.keys(steps[number]).length) delete steps[number];
+    }
+    function draw(number) {
+      const { buttons, more, made } = boxes[number];
+      const now = steps[number] || {};
+      const label = labels.get(now.label);
+      for (const button of buttons) button.classList.toggle("chosen", button.dataset.label === now.label);
+      made.style.setProperty("--color", label ? label.color : "");
+      made.dataset.kind = label ? "rated" : "unmarked";
+      const asksCategory = label && label.error_category;
+      const category = more.querySelector("select");
+      if (Boolean(category) !== Boolean(asksCategory) || (!more.childElementCount && (label || now.notes))) {
+        more.replaceChildren();
+        add(more, [asksCategory ? categoryBox(number) : null, scheme.allow_notes && (label || now.notes) ? notesBox(number) : null]);
+      }
+    }
+    const categoryBox = (number) => {
+      const select = h("select", { "aria-label": "Kind of error" }, h("option", { value: "" }, "kind of error …"),
+        scheme.error_categories.map((category) => h("option", { value: category }, text(category))));
+      select.value = (steps[number] || {}).error_category || "";
+      select.addEventListener("change", () => { said(number).error_category = select.value; tidy(number); ctx.changed(); });
+      return select;
+    };
+    const notesBox = (number) => {
+      const box = h("textarea", { rows: 2, placeholder: "Notes", "aria-label": "Notes" });
+      box.value = (steps[number] || {}).notes || "";
+      box.addEventListener("input", () => { said(number).notes = box.value; tidy(number); ctx.changed(); });
+      return box;
+    };
+    function rate(number, value) {
+      const label = labels.get(value);
+      const now = said(number);
+      // Another click takes the label back.
+      now.label = now.label === value ? undefined : value;
+      if (!now.label || !label.error_category) delete now.error_category;
+      tidy(number);
+      draw(number);
+      ctx.changed();
+    }
+    root.addEventListener("click", (event) => {
+      const button = event.target.closest("button.label");
+      if (button) rate(Number(button.closest(".card").dataset.step), button.dataset.label);
+    });
+    const keys = stepKeys(root, scheme, (key, current) => {
+      const label = scheme.labels.find((one) => one.key && one.key === key);
+      const step = current || keys.steps()[0];
+      if (!label || !step) return false;
+      keys.select(step, false);
+      rate(Number(step.dataset.step), label.value);
+      return true;
+    });
+    const rated = () => numbers.filter((number) => steps[number] && steps[number].label);
+    numbers.forEach(draw);
+    return {
+      element: root,
+      key: keys.key,
+      value: () => (Object.keys(steps).length ? { steps } : undefined),
+      missing() {
+        const left = numbers.filter((number) => !(steps[number] && steps[number].label)).map((number) => number + 1);
+        if (!left.length || !scheme.required) return [];
+        if (scheme.require_all_steps)
+          return ["not rated: step " + left.slice(0, 8).join(", ") + (left.length > 8 ? " and " + (left.length - 8) + " more" : "")];
+        return left.length === numbers.length ? ["no step is rated"] : [];
+      },
+      load(raw) {
+        steps = {};
+        for (const [number, found] of Object.entries((raw && raw.steps) || {}))
+          if (boxes[number] && found && typeof found === "object") steps[number] = { ...found };
+        for (const number of numbers) { boxes[number].more.replaceChildren(); draw(number); }
+      },
+      shown() {
+        // Added in hundredths: 0.1 and 0.2 are 0.3.
+        const sum = rated().reduce((whole, number) => whole + Math.round(labels.get(steps[number].label).score * 1e6), 0) / 1e6;
+        return rated().length + " of " + numbers.length + " steps rated" + (scheme.show_running_score ? ", score " + sum : "");
+      },
+    };
+  });
+
+  // === edit ===
+
+  const SPACE = /(\s+)/;
+  const DIFF_WORDS = 1500;
+
+  // The longest common words of two texts: pairs of what is to be done, and the text.
+  function wordDiff(before, after) {
+    const one = before.split(SPACE), two = after.split(SPACE);
+    let start = 0;
+    while (start < one.length && start < two.length && one[start] === two[start]) start++;
+    let end = 0;
+    while (end < one.length - start && end < two.length - start && one[one.length - 1 - end] === two[two.length - 1 - end]) end++;
+    const a = one.slice(start, one.length - end), b = two.slice(start, two.length - end);
+    const same = (from, to) => (from < to ? [["", one.slice(from, to).join("")]] : []);
+    const middle = [];
+    if (a.length > DIFF_WORDS || b.length > DIFF_WORDS) {
+      middle.push(["del", a.join("")], ["ins", b.join("")]);
+    } else {
+      const table = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
+      for (let i = a.length - 1; i >= 0; i--)
+        for (let j = b.length - 1; j >= 0; j--)
+          table[i][j] = a[i] === b[j] ? table[i + 1][j + 1] + 1 : Math.max(table[i + 1][j], table[i][j + 1]);
+      let i = 0, j = 0;
+      while (i < a.length || j < b.length) {
+        if (i < a.length && j < b.length && a[i] === b[j]) { middle.push(["", a[i]]); i++; j++; }
+        else if (i < a.length && (j >= b.length || table[i + 1][j] >= table[i][j + 1])) middle.push(["del", a[i++]]);
+        else middle.push(["ins", b[j++]]);
+      }
+    }
+    return [...same(0, start), ...middle, ...same(one.length - end, one.length)].filter(([, words]) => words !== "");
+  }
+
+  // Levenshtein distance; null where the texts are too long to count while somebody writes.
+  function distance(one, two) {
+    let start = 0;
+    while (start < one.length && start < two.length && one[start] === two[start]) start++;
+    let end = 0;
+    while (end < one.length - start && end < two.length - start && one[one.length - 1 - end] === two[two.length - 1 - end]) end++;
+    const a = one.slice(start, one.length - end), b = two.slice(start, two.length - end);
+    if (a.length * b.length > 4e6) return null;
+    let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+    for (let i = 1; i <= a.length; i++) {
+      const next = [i];
+      for (let j = 1; j <= b.length; j++)
+        next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
+      row = next;
+    }
+    return row[b.length];
+  }
+  const wordsOf = (content) => content.split(/\s+/).filter((word) => word);
+
+  function editor(original, options, changed) {
+    const source = plainBreaks(original);
+    const box = h("textarea", { class: "edit", spellcheck: "false", rows: Math.min(Math.max(source.split("\n").length, 2), 14),
+      "aria-label": "Corrected text" });
+    box.value = source;
+    const shown = h("pre", { class: "words", hidden: true });
+    const counts = h("small", { class: "counts" });
+    const reset = options.allow_reset ? h("button", { type: "button", class: "reset", hidden: true }, "Reset") : null;
+    const isEdited = () => plainBreaks(box.value) !== source;
+    let waiting = 0;
+    function draw() {
+      const edited = isEdited();
+      element.classList.toggle("edited", edited);
+      if (reset) reset.hidden = !edited;
+      shown.hidden = !(edited && options.show_diff);
+      counts.textContent = "";
+      if (!edited) return;
+      if (options.show_diff) {
+        shown.replaceChildren();
+        add(shown, wordDiff(source, plainBreaks(box.value)).map(([kind, words]) => (kind ? h(kind, {}, text(words)) : text(words))));
+      }
+      if (options.show_edit_distance) {
+        const now = plainBreaks(box.value);
+        const chars = distance(source, now), words = distance(wordsOf(source), wordsOf(now));
+        counts.textContent = (chars === null ? "many" : chars) + " characters, " + (words === null ? "many" : words) + " words changed";
+      }
+    }
+    box.addEventListener("input", () => {
+      // Drawn once where somebody types fast.
+      cancelAnimationFrame(waiting);
+      waiting = requestAnimationFrame(draw);
+      changed();
+    });
+    const set = (content) => { box.value = content; draw(); };
+    if (reset) reset.addEventListener("click", () => { set(source); changed(); });
+    const element = h("div", { class: "editor" }, box, h("div", { class: "under" }, reset, counts), shown);
+    return { element, box, isEdited, set, source, text: () => plainBreaks(box.value) };
+  }
+
+  widget("trajectory_edit", (ctx) => {
+    const { scheme, data } = ctx;
+    const originals = data.originals || [];
+    const fields = originals.map((original, at) => {
+      const made = editor(original.text, scheme, () => { draw(at); ctx.changed(); });
+      const reason = original.step !== null && scheme.require_reason_on_edit
+        ? h("textarea", { class: "reason", rows: 1, placeholder: "Why this change?", "aria-label": "Reason", hidden: true }) : null;
+      if (reason) reason.addEventListener("input", () => ctx.changed());
+      const heading = original.step === null ? "Final answer"
+        : ((CONFIG.step_numbers ? "Step " + (original.step + 1) + ": " : "") + original.field);
+      const element = h("section", { class: "field", "data-step": original.step, "data-field": original.field },
+        h("h3", {}, text(heading), original.json ? h("small", {}, " JSON") : null), made.element, reason);
+      return { original, made, reason, element };
+    });
+    const draw = (at) => {
+      const { made, reason } = fields[at];
+      if (reason) reason.hidden = !made.isEdited() && !reason.value;
+    };
+    const before = data.before || [];
+    const root = h("div", { class: "trajectory" },
+      fields.map((field, at) => [(before[at] || []).map((one) => card(one)), field.element]),
+      (data.rest || []).map((one) => card(one)));
+    const edited = () => fields.filter((field) => field.made.isEdited());
+    return {
+      element: root,
+      value() {
+        const value = { edits: [] };
+        for (const { original, made, reason } of fields) {
+          const why = reason ? reason.value : "";
+          if (original.step === null) { if (made.isEdited()) value.final_answer = made.text(); }
+          else if (made.isEdited() || why) {
+            // What was not changed is the original, with its own line breaks.
+            const edit = { step: original.step, field: original.field, text: made.isEdited() ? made.text() : original.text };
+            if (why) edit.reason = why;
+            value.edits.push(edit);
+          }
+        }
+        return value;
+      },
+      missing: () => edited().filter(({ reason }) => reason && !reason.value.trim())
+        .map(({ original }) => "a reason for the change in step " + (original.step + 1) + ", " + original.field),
+      load(raw) {
+        const edits = raw && Array.isArray(raw.edits) ? raw.edits : [];
+        fields.forEach((field, at) => {
+          const { original, made, reason } = field;
+          const edit = original.step === null ? (raw && typeof raw.final_answer === "string" ? { text: raw.final_answer } : null)
+            : edits.find((one) => one && one.step === original.step && one.field === original.field);
+          made.set(edit && typeof edit.text === "string" ? plainBreaks(edit.text) : made.source);
+          if (reason) reason.value = (edit && edit.reason) || "";
+          draw(at);
+        });
+      },
+      shown: () => edited().length + " of " + fields.length + " texts changed",
+    };
+  });
+
+  // === code review ===
+
+  // === end ===
+
+  // === forms ===
+
+  // === end ===
+
+  // === core: the page ===
+
+  function start() {
+    const root = document.getElementById("potato-bridge");
+    const payload = found && found.fields && found.fields[CONFIG.panel] ? decode(found.fields[CONFIG.panel].b64) : null;
+    if (!payload) {
+      add(root, [h("p", { class: "lost" }, "The record cannot be read: this is not the Argilla that the panel was made for.")]);
+      return;
+    }
+    root.className = "terminal-" + CONFIG.terminal;
+    const status = h("span", { class: "status", role: "status" });
+    const lost = h("div", { class: "lost", hidden: true });
+    const bar = h("div", { class: "bar" }, status);
+    let link = null;
+
+    function changed() {
+      for (const one of shownWidgets) show(one);
+      const value = { v: 1, complete: true, schemes: answers() };
+      const missing = shownWidgets.filter((one) => one.shown).flatMap((one) => one.made.missing());
+      value.complete = missing.length === 0;
+      state.complete = value.complete;
+      state.partial = Object.keys(value.schemes).length > 0;
+      status.replaceChildren();
+      add(status, [
+        shownWidgets.filter((one) => one.shown && one.made.shown).map((one) => one.made.shown()).filter(Boolean).map((words) => h("span", {}, text(words))),
+        missing.map((words) => h("span", { class: "missing" }, text(words))),
+      ]);
+      const answer = encode(value);
+      if (link) {
+        guard(link.asked.answer);
+        // Nothing is written before something was said, so that a page that was only looked at is not changed.
+        if (answer !== link.asked.answer.value) link.asked.answer.value = answer;
+      } else if (!lost.hidden) {
+        lost.querySelector("textarea").value = answer;
+      }
+      fit();
+    }
+
+    function show(one) {
+      const conditions = one.scheme.conditions || [];
+      const said = answersBefore(one);
+      one.shown = conditions.every((condition) => {
+        const chosen = said(condition.scheme);
+        const holds = condition.values.length ? chosen.some((word) => condition.values.includes(word)) : chosen.length > 0;
+        return holds !== condition.negated;
+      });
+      one.box.hidden = !one.shown;
+    }
+
+    // What was chosen at another scheme: in the panel, or in a question of Argilla.
+    function answersBefore() {
+      return (name) => {
+        const other = shownWidgets.find((one) => one.scheme.name === name);
+        if (other) return other.shown === false ? [] : other.made.chosen ? other.made.chosen() : [];
+        const asked = question(name);
+        const value = asked && asked.asked.answer.valuesAnswered;
+        return (Array.isArray(value) ? value : [value]).filter((one) => typeof one === "string" || typeof one === "number")
+          .map((one) => decodeURIComponent(String(one)));
+      };
+    }
+
+    add(root, [bar, lost]);
+    const folded = (cards) => CONFIG.folds_steps
+      ? fold("The run: " + cards.length + " entries", () => h("div", { class: "steps" }, cards.map((one) => card(one))), { class: "run" })
+      : h("div", { class: "steps" }, cards.map((one) => card(one)));
+    add(root, [
+      h("section", { class: "task" }, h("h2", {}, text(payload.task.label)), clip(payload.task.text),
+        (payload.attachments || []).map(picture)),
+      (payload.texts || []).map((one) => h("section", { class: "task" }, h("h2", {}, text(one.label)), clip(one.text))),
+      payload.files && payload.files.length && !CONFIG.folds_steps ? h("section", { class: "files" }, h("h2", {}, "Files changed"),
+        payload.files.map((file) => h("div", {}, h("code", {}, text(file.path)), " ", h("small", {}, file.change, " ",
+          h("ins", {}, "+" + (file.plus || 0)), " ", h("del", {}, "−" + (file.minus || 0)))))) : null,
+      payload.cards && !CONFIG.shows_steps ? folded(payload.cards) : null,
+    ]);
+    for (const scheme of CONFIG.schemes) {
+      if (!WIDGETS[scheme.widget]) continue;
+      const made = WIDGETS[scheme.widget]({ scheme, payload, changed, data: (payload.schemes || {})[scheme.name] || {} });
+      const box = h("section", { class: "scheme", "data-scheme": scheme.name },
+        h("h2", {}, text(scheme.description), scheme.required ? h("b", { class: "star" }, " *") : null), made.element);
+      shownWidgets.push({ scheme, made, box, shown: true });
+      add(root, [box]);
+    }
+
+    function load(saved) {
+      let value = null;
+      try { value = saved ? JSON.parse(saved) : null; } catch (error) { value = null; }
+      const schemes = value && value.schemes && typeof value.schemes === "object" ? value.schemes : {};
+      for (const one of shownWidgets) {
+        // An answer that somebody else wrote must not keep the panel from showing the rest.
+        try { one.made.load(schemes[one.scheme.name]); } catch (error) { /* It stays as it is. */ }
+      }
+    }
+
+    document.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+      for (const one of shownWidgets)
+        if (one.shown && one.made.key && one.made.key(event)) { event.preventDefault(); event.stopPropagation(); return; }
+    });
+
+    const frame = (() => { try { return window.frameElement; } catch (error) { return null; } })();
+    let height = 0;
+    function fit() {
+      const now = Math.ceil(root.getBoundingClientRect().height) + 16;
+      if (frame && now !== height) { height = now; frame.style.height = now + "px"; }
+    }
+    new ResizeObserver(fit).observe(root);
+
+    function connect(tries) {
+      link = question(CONFIG.answer);
+      if (link) {
+        load(link.asked.answer.value);
+        quiet(link.node);
+        changed();
+        document.body.dataset.bridge = "ready";
+      } else if (tries > 0) {
+        setTimeout(() => connect(tries - 1), 100);
+      } else {
+        lost.hidden = false;
+        const box = h("textarea", { readonly: true, rows: 3, "aria-label": "Answer to paste" });
+        const copy = h("button", { type: "button" }, "Copy");
+        copy.addEventListener("click", () => { box.select(); document.execCommand("copy"); });
+        add(lost, [h("p", {}, "This Argilla does not let the panel write its answer. When you are done, copy it from here and "
+          + "paste it into the question “Answer”."), box, copy]);
+        load(saved());
+        changed();
+        document.body.dataset.bridge = "lost";
+      }
+    }
+    const saved = () => {
+      const list = found.responses || [];
+      const mine = list.find((one) => one.values && one.values[CONFIG.answer]);
+      return mine ? mine.values[CONFIG.answer].value : "";
+    };
+    // The raw answer is of no use to people: it stays, small.
+    function quiet(node) {
+      const area = node.closest ? node : null;
+      if (area) { area.style.maxHeight = "5.5em"; area.style.overflow = "auto"; area.style.opacity = "0.6"; }
+    }
+    connect(100);
+  }
+
+  start();
+})();
