@@ -176,10 +176,10 @@
   // Argilla submits what is valid and keeps what is partly valid as a draft. This says which of the two it is.
   const state = { complete: false, partial: false };
   function guard(answer) {
-    Object.defineProperty(answer, "isValid", { configurable: true, get: () => this_is_text(answer) && state.complete });
-    Object.defineProperty(answer, "isPartiallyValid", { configurable: true, get: () => this_is_text(answer) && state.partial });
+    const said = () => answer.value !== "" && answer.value !== undefined && answer.value !== null;
+    Object.defineProperty(answer, "isValid", { configurable: true, get: () => said() && state.complete });
+    Object.defineProperty(answer, "isPartiallyValid", { configurable: true, get: () => said() && state.partial });
   }
-  const this_is_text = (answer) => answer.value !== "" && answer.value !== undefined && answer.value !== null;
 
   // === core: widgets ===
 
@@ -563,11 +563,503 @@
 
   // === code review ===
 
-  // === end ===
+  // Rows that are drawn at once; the others of a file come when it is scrolled to, or asked for.
+  const CHUNK = 400;
+
+  widget("code_review", (ctx) => {
+    const { scheme, data } = ctx;
+    const files = data.files || [];
+    const paths = (data.index || []).map(([path]) => path);
+    let comments = [];
+    let ratings = {};
+    let summary = "";
+    let open = 0;
+    const categories = new Map(scheme.categories.map((category) => [category.value, category]));
+    const severities = new Map(scheme.severities.map((severity) => [severity.value, severity.display]));
+    const views = [];
+    const rated = new Map();
+    const summaryBox = scheme.summary ? h("textarea", { class: "summary", rows: 3, placeholder: "About the change as a whole",
+      "aria-label": "Summary" }) : null;
+    if (summaryBox) summaryBox.addEventListener("input", () => { summary = summaryBox.value; ctx.changed(); });
+
+    // Rows as the index counts them: the header of a hunk is one, too.
+    function rowsOf(file) {
+      const rows = [];
+      for (const hunk of file.hunks) {
+        rows.push({ head: hunk.head });
+        for (let n = 0; n < hunk.kinds.length; n++)
+          rows.push({ kind: hunk.kinds[n], old: hunk.old[n], new: hunk.new[n], text: hunk.text[n], end: hunk.end && hunk.end[n] });
+      }
+      return rows;
+    }
+    const sideOf = (row) => (row.kind === "d" ? "LEFT" : "RIGHT");
+    const numberOf = (row) => { const shown = row.kind === "d" ? row.old : row.new; return shown === "" ? null : Number(shown); };
+
+    function placeOf(view, first, last) {
+      if (last === null) return { file: view.path, line: null };
+      let one = Math.min(first, last), two = Math.max(first, last);
+      // What begins at the header of a hunk begins below it, what ends there ends above it.
+      while (one < two && view.rows[one].head !== undefined) one++;
+      while (two > one && view.rows[two].head !== undefined) two--;
+      let begin = view.rows[one], end = view.rows[two];
+      if (sideOf(begin) === sideOf(end) && (numberOf(begin) || 0) > (numberOf(end) || 0)) { [one, two] = [two, one]; [begin, end] = [end, begin]; }
+      const place = { file: view.path, line: numberOf(end), side: sideOf(end) };
+      if (place.line === null) place.position = two;
+      if (one !== two) {
+        place.start_side = sideOf(begin);
+        if (numberOf(begin) !== null) place.start_line = numberOf(begin);
+        else place.start_position = one;
+      }
+      return place;
+    }
+    // The row that a comment stands under; null: the header of the file.
+    function rowFor(view, comment) {
+      if (comment.line === null || comment.line === undefined)
+        return comment.position !== undefined && comment.position !== null ? comment.position : null;
+      const side = comment.side || "RIGHT";
+      const at = view.rows.findIndex((row) => row.head === undefined && (side === "LEFT"
+        ? row.kind !== "a" && Number(row.old) === comment.line && row.old !== ""
+        : row.kind !== "d" && Number(row.new) === comment.line && row.new !== ""));
+      return at < 0 ? null : at;
+    }
+
+    function drawRow(view, at) {
+      const row = view.rows[at];
+      if (row.head !== undefined) return h("div", { class: "row h", "data-row": at }, h("i", {}), h("i", {}), h("span", {}, text(row.head)));
+      return h("div", { class: "row " + row.kind, "data-row": at },
+        h("i", { class: "number", role: "button", title: "Comment on this line" }, row.old),
+        h("i", { class: "number", role: "button", title: "Comment on this line" }, row.new),
+        h("span", {}, SIGNS[row.kind], text(row.text), row.end ? h("small", {}, text(row.end)) : null));
+    }
+
+    function drawChunk(view, from) {
+      const to = Math.min(from + CHUNK, view.rows.length);
+      const chunk = h("div", { class: "chunk", "data-from": from });
+      chunk.style.containIntrinsicSize = "auto " + (to - from) * 20 + "px";
+      for (let at = from; at < to; at++) chunk.append(drawRow(view, at));
+      return chunk;
+    }
+
+    const rowElement = (view, at) => view.body.querySelector('.row[data-row="' + at + '"]');
+    function slot(view, at) {
+      if (at === null) return view.top;
+      const row = rowElement(view, at);
+      if (!row) return view.top;
+      if (!row.nextElementSibling || !row.nextElementSibling.classList.contains("slot")) row.after(h("div", { class: "slot" }));
+      return row.nextElementSibling;
+    }
+
+    function linesOf(comment) {
+      if (comment.line === null || comment.line === undefined) return comment.position ? "line " + comment.position + " of the diff" : "the file";
+      const from = comment.start_line ? comment.start_line + "–" : "";
+      return (comment.side === "LEFT" ? "old line " : "line ") + from + comment.line;
+    }
+
+    function drawComment(view, comment) {
+      const category = categories.get(comment.category);
+      const box = h("div", { class: "comment", color: category ? category.color : "" },
+        h("div", { class: "comment-head" }, h("b", { class: "category" }, text(category ? category.display : comment.category || "no category")),
+          comment.severity ? h("span", { class: "badge" }, text(severities.get(comment.severity) || comment.severity)) : null,
+          h("small", {}, linesOf(comment)),
+          h("button", { type: "button", class: "edit-comment" }, "Edit"), h("button", { type: "button", class: "delete-comment" }, "Delete")),
+        h("div", { class: "comment-text" }, text(comment.text)),
+        comment.suggestion ? h("pre", { class: "suggestion" }, text(comment.suggestion)) : null);
+      box.querySelector(".edit-comment").addEventListener("click", () => { box.replaceWith(form(view, comment, comment)); ctx.changed(); });
+      box.querySelector(".delete-comment").addEventListener("click", () => {
+        comments = comments.filter((one) => one !== comment);
+        box.remove();
+        ctx.changed();
+      });
+      return box;
+    }
+
+    function form(view, place, comment) {
+      open++;
+      let category = comment ? comment.category : "";
+      let severity = comment ? comment.severity || "" : "";
+      const buttons = scheme.categories.map((one) => h("button", { type: "button", class: "category", color: one.color, title: one.hint,
+        "data-category": one.value }, text(one.display)));
+      const levels = scheme.severities.map((one) => h("button", { type: "button", class: "severity", "data-severity": one.value }, text(one.display)));
+      const words = h("textarea", { class: "words", rows: 3, placeholder: "Comment", "aria-label": "Comment" });
+      const code = h("textarea", { class: "code", rows: 3, spellcheck: "false", "aria-label": "Suggested code" });
+      words.value = comment ? comment.text : "";
+      code.value = comment && comment.suggestion ? comment.suggestion : "";
+      const suggest = h("button", { type: "button", class: "suggest" }, "Suggest code");
+      const saveButton = h("button", { type: "button", class: "primary save-comment" }, "Save comment");
+      const cancel = h("button", { type: "button", class: "cancel-comment" }, "Cancel");
+      const problem = h("span", { class: "missing" });
+      const box = h("div", { class: "comment-form" }, h("div", {}, buttons), levels.length ? h("div", {}, levels) : null,
+        words, scheme.suggestions ? [code, suggest] : null, h("div", { class: "actions" }, saveButton, cancel, h("small", {}, linesOf(place)), problem));
+      code.hidden = !code.value;
+      suggest.hidden = Boolean(code.value);
+      const draw = () => {
+        for (const one of buttons) one.classList.toggle("chosen", one.dataset.category === category);
+        for (const one of levels) one.classList.toggle("chosen", one.dataset.severity === severity);
+      };
+      box.addEventListener("click", (event) => {
+        const one = event.target.closest("button.category, button.severity");
+        if (!one) return;
+        if (one.dataset.category !== undefined) category = one.dataset.category;
+        else severity = severity === one.dataset.severity ? "" : one.dataset.severity;
+        draw();
+      });
+      suggest.addEventListener("click", () => {
+        const last = rowFor(view, place);
+        let first = last;
+        if (place.start_line) first = rowFor(view, { line: place.start_line, side: place.start_side });
+        if (last !== null && first !== null)
+          code.value = view.rows.slice(first, last + 1).filter((row) => row.head === undefined && row.kind !== "d").map((row) => row.text).join("\n");
+        code.hidden = false;
+        suggest.hidden = true;
+        code.focus();
+      });
+      const close = (next) => { open--; if (next) box.replaceWith(next); else box.remove(); ctx.changed(); };
+      cancel.addEventListener("click", () => close(comment ? drawComment(view, comment) : null));
+      saveButton.addEventListener("click", () => {
+        if (!category || !words.value.trim()) {
+          problem.textContent = !category ? "choose a category" : "write what is to be said";
+          return;
+        }
+        const made = { category, ...placeFields(place), text: words.value };
+        if (severity) made.severity = severity;
+        if (code.value) made.suggestion = code.value;
+        const at = comments.indexOf(comment);
+        if (at >= 0) comments[at] = made; else comments.push(made);
+        close(drawComment(view, made));
+      });
+      words.addEventListener("keydown", (event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); event.stopPropagation(); saveButton.click(); }
+        if (event.key === "Escape") { event.stopPropagation(); cancel.click(); }
+      });
+      draw();
+      return box;
+    }
+    function placeFields(place) {
+      const fields = { file: place.file, line: place.line === undefined ? null : place.line };
+      for (const key of ["side", "start_line", "start_side", "position", "start_position"])
+        if (place[key] !== undefined && place[key] !== null) fields[key] = place[key];
+      return fields;
+    }
+    function ask(view, place, at) {
+      const box = form(view, place, null);
+      slot(view, at).append(box);
+      ctx.changed();
+      box.querySelector(".words").focus({ preventScroll: true });
+    }
+
+    function drawRatings(view) {
+      if (!scheme.dimensions.length || !view.path || rated.has(view.path)) return null;
+      const box = h("div", { class: "ratings" }, scheme.dimensions.map((dimension) => h("div", { class: "rating", "data-dimension": dimension.value },
+        h("span", {}, text(dimension.display)), [1, 2, 3, 4, 5].map((value) => h("button", { type: "button", "data-value": value }, value)))));
+      box.addEventListener("click", (event) => {
+        const button = event.target.closest("button");
+        if (!button) return;
+        const name = button.parentElement.dataset.dimension, value = Number(button.dataset.value);
+        const mine = { ...(ratings[view.path] || {}) };
+        // Another click takes the rating back.
+        if (mine[name] === value) delete mine[name]; else mine[name] = value;
+        if (Object.keys(mine).length) ratings[view.path] = mine; else delete ratings[view.path];
+        showRatings(view.path);
+        ctx.changed();
+      });
+      rated.set(view.path, box);
+      return box;
+    }
+    function showRatings(path) {
+      for (const row of rated.get(path).querySelectorAll(".rating"))
+        for (const button of row.querySelectorAll("button"))
+          button.classList.toggle("chosen", Number(button.dataset.value) <= ((ratings[path] || {})[row.dataset.dimension] || 0));
+    }
+
+    function drawFile(file, n) {
+      const view = { path: paths[n], rows: rowsOf(file), from: null, top: h("div", { class: "slot" }), body: h("div", { class: "lines" }) };
+      views.push(view);
+      for (let from = 0; from < view.rows.length; from += CHUNK) view.body.append(drawChunk(view, from));
+      const about = h("button", { type: "button", class: "comment-file" }, "Comment on file");
+      about.addEventListener("click", (event) => { event.preventDefault(); ask(view, { file: view.path, line: null }, null); });
+      view.body.addEventListener("click", (event) => {
+        const number = event.target.closest("i.number");
+        if (!number) return;
+        const at = Number(number.parentElement.dataset.row);
+        const first = event.shiftKey && view.from !== null ? view.from : at;
+        view.from = at;
+        ask(view, placeOf(view, first, at), Math.max(first, at));
+      });
+      return h("details", { class: "file", open: true, "data-file": view.path },
+        h("summary", {}, h("b", { class: "sign " + file.tone }, file.sign), h("code", {}, text(file.old_path && file.old_path !== file.path ? file.old_path + " → " + file.path : file.path)),
+          " ", h("small", {}, file.status, " ", h("ins", {}, "+" + (file.added || 0)), " ", h("del", {}, "−" + (file.removed || 0))), view.path ? about : null),
+        (file.notes || []).map((note) => h("p", { class: "note" }, text(note))), view.top, view.body, drawRatings(view));
+    }
+
+    const root = h("div", { class: "review" },
+      (data.notes || []).map((note) => h("p", { class: "note" }, text(note))),
+      files.length ? files.map(drawFile) : h("p", { class: "note" }, "The run changed no file: there is nothing to comment on."),
+      summaryBox);
+    return {
+      element: root,
+      value() {
+        if (!comments.length && !Object.keys(ratings).length && !summary) return undefined;
+        const value = { comments, file_ratings: ratings };
+        if (summary) value.summary = summary;
+        return value;
+      },
+      missing: () => (open > 0 ? [open === 1 ? "a comment is not saved yet" : open + " comments are not saved yet"] : []),
+      load(raw) {
+        for (const box of root.querySelectorAll(".comment, .comment-form")) box.remove();
+        open = 0;
+        comments = raw && Array.isArray(raw.comments) ? raw.comments.filter((one) => one && typeof one === "object") : [];
+        ratings = raw && raw.file_ratings && typeof raw.file_ratings === "object" ? { ...raw.file_ratings } : {};
+        summary = raw && typeof raw.summary === "string" ? raw.summary : "";
+        if (summaryBox) summaryBox.value = summary;
+        for (const comment of comments) {
+          const view = views.find((one) => one.path === comment.file) || views[0];
+          if (view) slot(view, rowFor(view, comment)).append(drawComment(view, comment));
+        }
+        for (const path of rated.keys()) showRatings(path);
+      },
+      shown() {
+        const count = Object.keys(ratings).length;
+        return comments.length + (comments.length === 1 ? " comment" : " comments") + (rated.size ? ", " + count + " of " + rated.size + " files rated" : "");
+      },
+    };
+  });
 
   // === forms ===
 
-  // === end ===
+  const pairOf = (data) => (data.pair ? h("div", { class: "two" }, data.pair.map((side) =>
+    h("section", {}, h("h3", {}, text(side.label)), clip(side.text)))) : null);
+
+  // What is compared, where the question itself is one of Argilla's.
+  widget("pair", ({ data }) => ({ element: pairOf(data), value: () => undefined, missing: () => [], load() {} }));
+
+  let groups = 0;
+  const FIELDS = {
+    choices(part, changed) {
+      const name = "group" + groups++;
+      if (part.layout === "select" && !part.many) {
+        const select = h("select", {}, h("option", { value: "" }, "choose …"), part.options.map((option) => h("option", { value: option.value }, text(option.display))));
+        select.addEventListener("change", changed);
+        return { element: select, get: () => select.value || undefined, set: (value) => { select.value = value || ""; } };
+      }
+      const boxes = part.options.map((option) => h("input", { type: part.many ? "checkbox" : "radio", name, value: option.value }));
+      const element = h("div", { class: "options " + (part.layout || "") }, part.low ? h("small", {}, text(part.low)) : null,
+        part.options.map((option, n) => h("label", { title: option.tooltip }, boxes[n], text(option.display))),
+        part.high ? h("small", {}, text(part.high)) : null);
+      element.addEventListener("change", changed);
+      // A chosen radio that is clicked again is taken back: no answer is one, too.
+      if (!part.many) element.addEventListener("click", (event) => {
+        if (event.target.dataset && event.target.matches("input") && event.target.dataset.was === "yes") { event.target.checked = false; changed(); }
+        for (const box of boxes) box.dataset.was = box.checked ? "yes" : "";
+      });
+      return {
+        element,
+        get() {
+          const chosen = boxes.filter((box) => box.checked).map((box) => box.value);
+          return part.many ? (chosen.length ? chosen : undefined) : chosen[0];
+        },
+        set(value) {
+          const wanted = Array.isArray(value) ? value : [value];
+          for (const box of boxes) { box.checked = wanted.includes(box.value); box.dataset.was = box.checked ? "yes" : ""; }
+        },
+      };
+    },
+    number(part, changed) {
+      const range = { min: part.minimum, max: part.maximum, step: part.step === undefined ? (part.slider ? null : "any") : part.step };
+      const box = h("input", { type: part.slider ? "range" : "number", ...range });
+      const shown = h("output", {}, "–");
+      let touched = false;
+      const draw = () => { shown.textContent = touched ? box.value : "–"; element.classList.toggle("untouched", part.slider && !touched); };
+      box.addEventListener("input", () => { touched = true; draw(); changed(); });
+      const element = h("div", { class: "number" }, part.low ? h("small", {}, text(part.low)) : null, box, part.slider ? shown : null,
+        part.middle ? h("small", {}, text(part.middle)) : null, part.high ? h("small", {}, text(part.high)) : null);
+      draw();
+      return {
+        element,
+        // A slider that nobody moved is no answer.
+        get: () => (part.slider && !touched) || box.value === "" ? undefined : Number(box.value),
+        set(value) { touched = value !== undefined; box.value = touched ? value : ""; draw(); },
+      };
+    },
+    text(part, changed) {
+      const box = h("textarea", { rows: part.lines || 1, placeholder: part.placeholder });
+      box.addEventListener("input", changed);
+      return { element: box, get: () => (box.value ? box.value : undefined), set: (value) => { box.value = value === undefined ? "" : value; } };
+    },
+    taxonomy(part, changed) {
+      const boxes = [];
+      const tree = (branches) => h("ul", {}, branches.map((branch) => {
+        const box = h("input", { type: "checkbox", value: branch.name });
+        boxes.push(box);
+        return h("li", {}, h("label", {}, box, text(branch.name)), branch.children.length ? tree(branch.children) : null);
+      }));
+      const element = tree(part.taxonomy);
+      element.addEventListener("change", changed);
+      return {
+        element,
+        get() { const chosen = boxes.filter((box) => box.checked).map((box) => box.value); return chosen.length ? chosen : undefined; },
+        set(value) { for (const box of boxes) box.checked = (value || []).includes(box.value); },
+      };
+    },
+    ranker(part, changed) {
+      let order = [];
+      const element = h("ol", { class: "ranker" });
+      const draw = () => {
+        element.replaceChildren();
+        const left = part.options.filter((option) => !order.includes(option.value));
+        const display = new Map(part.options.map((option) => [option.value, option.display]));
+        add(element, [
+          order.map((value, at) => h("li", {}, text(display.get(value)), at ? h("button", { type: "button", "data-up": at }, "↑") : null,
+            h("button", { type: "button", "data-out": at }, "×"))),
+          left.map((option) => h("li", { class: "left" }, h("button", { type: "button", "data-in": option.value }, "rank "), text(option.display))),
+        ]);
+      };
+      element.addEventListener("click", (event) => {
+        const { up, out, in: into } = event.target.dataset;
+        if (up !== undefined) { const at = Number(up); [order[at - 1], order[at]] = [order[at], order[at - 1]]; }
+        else if (out !== undefined) order.splice(Number(out), 1);
+        else if (into !== undefined) order.push(into);
+        else return;
+        draw();
+        changed();
+      });
+      draw();
+      return { element, get: () => (order.length ? [...order] : undefined), set(value) { order = [...(value || [])]; draw(); } };
+    },
+  };
+
+  widget("form", (ctx) => {
+    const { scheme, data } = ctx;
+    const controls = scheme.parts.map((part) => {
+      let field;
+      if (scheme.source && part.kind === "text") {
+        const box = editor(data.source || "", { show_diff: true, show_edit_distance: true, allow_reset: true }, ctx.changed);
+        field = { element: box.element, get: () => box.text(), set: (value) => box.set(typeof value === "string" ? value : box.source) };
+      } else {
+        field = FIELDS[part.kind](part, ctx.changed);
+      }
+      return { part, field };
+    });
+    const sum = h("small", { class: "sum" });
+    const root = h("div", { class: "form" }, pairOf(data), controls.map(({ part, field }) => h("div", { class: "part", "data-part": part.key, title: part.tooltip },
+      part.title ? h("h3", {}, text(part.title)) : null, field.element)), scheme.total === null ? null : sum);
+    const values = () => {
+      const found = {};
+      for (const { part, field } of controls) { const value = field.get(); if (value !== undefined) found[part.key] = value; }
+      return found;
+    };
+    return {
+      element: root,
+      value() { const found = values(); return Object.keys(found).length ? { values: found } : undefined; },
+      missing() {
+        const found = values();
+        const lacking = controls.filter(({ part }) => part.required && found[part.key] === undefined);
+        const words = lacking.length ? ["no answer yet: " + scheme.description] : [];
+        if (scheme.total !== null) {
+          const all = Object.values(found);
+          const whole = all.reduce((one, two) => one + two, 0);
+          sum.textContent = "sum " + Math.round(whole * 1e6) / 1e6 + " of " + scheme.total;
+          if (all.length === controls.length && Math.abs(whole - scheme.total) > 1e-6) words.push("the numbers must sum to " + scheme.total);
+        }
+        return words;
+      },
+      load(raw) {
+        const found = (raw && raw.values) || {};
+        for (const { part, field } of controls) field.set(found[part.key]);
+      },
+      chosen: () => controls.flatMap(({ field }) => { const value = field.get(); return value === undefined ? [] : Array.isArray(value) ? value : [String(value)]; }),
+    };
+  });
+
+  widget("spans", (ctx) => {
+    const { scheme, data } = ctx;
+    let spans = [];
+    let label = scheme.labels[0].value;
+    const labels = new Map(scheme.labels.map((one) => [one.value, one]));
+    const none = scheme.unanswerable ? h("input", { type: "checkbox" }) : null;
+    const choices = h("div", { class: "span-labels" }, scheme.single ? null : scheme.labels.map((one) => h("button", { type: "button", class: "span-label",
+      color: one.color, title: one.tooltip, "data-label": one.value }, text(one.display))));
+    const boxes = (data.texts || []).map((one) => {
+      // Places are counted in code points, the browser counts code units.
+      const points = Array.from(one.text);
+      const units = [0];
+      for (const point of points) units.push(units[units.length - 1] + point.length);
+      const at = new Map(units.map((unit, point) => [unit, point]));
+      const pre = h("pre", { class: "marked", "data-field": one.field });
+      return { ...one, points, units, at, pre };
+    });
+    function draw() {
+      for (const one of choices.children) one.classList.toggle("chosen", one.dataset.label === label);
+      for (const box of boxes) {
+        const mine = spans.filter((span) => span.field === box.field);
+        const cuts = [...new Set([0, box.points.length, ...mine.flatMap((span) => [span.start, span.end])])].sort((one, two) => one - two);
+        box.pre.replaceChildren();
+        for (let n = 0; n + 1 < cuts.length; n++) {
+          const content = box.points.slice(cuts[n], cuts[n + 1]).join("");
+          const over = mine.filter((span) => span.start <= cuts[n] && span.end >= cuts[n + 1]);
+          // Not through text(): what is shown must be as long as what is counted.
+          if (!over.length) box.pre.append(content);
+          else {
+            const top = labels.get(over[over.length - 1].label);
+            box.pre.append(h("mark", { color: top ? top.color : "", title: over.map((span) => (labels.get(span.label) || { display: span.label }).display).join(", "),
+              "data-start": over[over.length - 1].start, "data-end": over[over.length - 1].end }, content));
+          }
+        }
+      }
+    }
+    function unitsBefore(pre, node, offset) {
+      const range = document.createRange();
+      range.selectNodeContents(pre);
+      range.setEnd(node, offset);
+      return range.toString().length;
+    }
+    choices.addEventListener("click", (event) => {
+      const one = event.target.closest(".span-label");
+      if (one) { label = one.dataset.label; draw(); }
+    });
+    const root = h("div", { class: "spans" }, data.question ? h("div", { class: "question" }, clip(data.question)) : null, choices,
+      boxes.map((box) => [boxes.length > 1 ? h("h3", {}, text(box.field)) : null, box.pre]), none ? h("label", {}, none, text(scheme.unanswerable)) : null);
+    for (const box of boxes) {
+      box.pre.addEventListener("mouseup", () => {
+        const selection = window.getSelection();
+        if (!selection || selection.isCollapsed || !box.pre.contains(selection.anchorNode) || !box.pre.contains(selection.focusNode)) return;
+        const range = selection.getRangeAt(0);
+        const start = box.at.get(unitsBefore(box.pre, range.startContainer, range.startOffset));
+        const end = box.at.get(unitsBefore(box.pre, range.endContainer, range.endOffset));
+        selection.removeAllRanges();
+        if (start === undefined || end === undefined || start >= end) return;
+        const span = { start, end, label, field: box.field, text: box.points.slice(start, end).join("") };
+        if (scheme.single) spans = [span];
+        else if (!spans.some((one) => one.field === span.field && one.start === start && one.end === end && one.label === label)) spans.push(span);
+        if (none) none.checked = false;
+        draw();
+        ctx.changed();
+      });
+      box.pre.addEventListener("click", (event) => {
+        const mark = event.target.closest("mark");
+        const selection = window.getSelection();
+        if (!mark || (selection && !selection.isCollapsed)) return;
+        spans = spans.filter((span) => !(span.field === box.field && span.start === Number(mark.dataset.start) && span.end === Number(mark.dataset.end)));
+        draw();
+        ctx.changed();
+      });
+    }
+    if (none) none.addEventListener("change", () => { if (none.checked) spans = []; draw(); ctx.changed(); });
+    draw();
+    return {
+      element: root,
+      value() {
+        if (none && none.checked) return { spans: [], unanswerable: true };
+        return spans.length ? { spans } : undefined;
+      },
+      missing: () => (scheme.required && !spans.length && !(none && none.checked) ? ["nothing is marked: " + scheme.description] : []),
+      load(raw) {
+        spans = raw && Array.isArray(raw.spans) ? raw.spans.filter((span) => span && typeof span === "object") : [];
+        if (none) none.checked = Boolean(raw && raw.unanswerable);
+        draw();
+      },
+      chosen: () => spans.map((span) => span.label),
+    };
+  });
 
   // === core: the page ===
 
@@ -600,7 +1092,8 @@
       if (link) {
         guard(link.asked.answer);
         // Nothing is written before something was said, so that a page that was only looked at is not changed.
-        if (answer !== link.asked.answer.value) link.asked.answer.value = answer;
+        if (answer !== link.asked.answer.value && (state.complete || state.partial || link.asked.answer.value))
+          link.asked.answer.value = answer;
       } else if (!lost.hidden) {
         lost.querySelector("textarea").value = answer;
       }
