@@ -55,3 +55,8 @@ def _save(page: Page, button: str) -> dict[str, Any]:
     assert answer.ok, f"{button}: {answer.status} {answer.text()[:500]}"
     found: dict[str, Any] = answer.json()
     return found
+
+
+def save_draft(page: Page) -> dict[str, Any]:
+    """Press Save as draft; returns the response as the server has saved it."""
+    return _save(page, "Save as draft")
