@@ -39,6 +39,9 @@ class Desk:
         self.argilla, self.folder, self.layout = argilla, folder, layout
         if example:
             shutil.copytree(ROOT / "examples" / example, folder, dirs_exist_ok=True)
+            # Else a record leaves the other annotators' queues with its first answer.
+            with (folder / "config.yaml").open("a") as config:
+                config.write("\nmax_annotations_per_item: 2\n")
         self.workspace = argilla.add_workspace()
         [name] = [
             one["name"]
@@ -126,3 +129,11 @@ def open_panel(page: Page, dataset: str, *, status: str = "pending") -> FrameLoc
 
 def submit_button(page: Page) -> Locator:
     return page.locator("button.button--submit")
+
+
+def is_changed(page: Page) -> bool:
+    """Whether Argilla takes the record that is shown for changed since it was saved."""
+    script = """() => { for (const node of document.querySelectorAll("*")) {
+        const record = node.__vue__ && node.__vue__.$props && node.__vue__.$props.record;
+        if (record && record.questions) return record.isModified; } }"""
+    return bool(page.evaluate(script))

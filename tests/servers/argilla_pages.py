@@ -37,12 +37,12 @@ def open_records(page: Page, dataset: str, *, status: str = "pending", sort: str
 
 def submit(page: Page) -> dict[str, Any]:
     """Press Submit; returns the response as the server has saved it."""
-    return _save(page, "Submit")
+    return _save(page, "submit")
 
 
 def discard(page: Page) -> dict[str, Any]:
     """Press Discard; returns the response as the server has saved it."""
-    return _save(page, "Discard")
+    return _save(page, "discard")
 
 
 def _save(page: Page, button: str) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def _save(page: Page, button: str) -> dict[str, Any]:
         return answer.request.method in ("POST", "PUT") and "/responses" in urlsplit(answer.url).path
 
     with page.expect_response(is_save) as saved:
-        page.get_by_role("button", name=button).click()
+        page.locator(f"button.button--{button}").click()
     answer = saved.value
     assert answer.ok, f"{button}: {answer.status} {answer.text()[:500]}"
     found: dict[str, Any] = answer.json()
@@ -59,4 +59,4 @@ def _save(page: Page, button: str) -> dict[str, Any]:
 
 def save_draft(page: Page) -> dict[str, Any]:
     """Press Save as draft; returns the response as the server has saved it."""
-    return _save(page, "Save as draft")
+    return _save(page, "draft")

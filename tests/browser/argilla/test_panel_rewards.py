@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import time
+
 import pytest
 
 from tests.servers.annotator import errors
-from tests.servers.argilla_desk import Desk, open_panel, ready, submit_button
+from tests.servers.argilla_desk import Desk, open_panel, is_changed, submit_button
 from tests.servers.argilla_pages import discard, save_draft, submit
 
 
@@ -32,12 +35,165 @@ def test_steps_are_rated(per_step, argilla_page):
     ann, bob = desk.annotator(), desk.annotator()
     page = argilla_page(ann)
     frame = open_panel(page, desk.dataset)
-    page.screenshot(path="/tmp/per_step.png", full_page=True)
     steps = frame.locator(".card.step")
     total = steps.count()
-    assert total >= 3
+    assert total == 5
+
+    def button(step, label):
+        return steps.nth(step).locator(f"button.label[data-label={label}]")
+
+    # Partial work cannot be submitted, and is kept as a draft.
+    button(0, "correct").click()
+    button(2, "incorrect").click()
+    steps.nth(2).locator("select").select_option("Logic error")
+    steps.nth(2).locator("textarea").fill("a </script> & $& tail")
+    assert "not rated: step 2, 4, 5" in frame.locator(".status").inner_text()
     assert not submit_button(page).is_enabled()
-    steps.nth(0).locator("button.label").nth(0).click()
-    assert frame.locator(".status").inner_text().startswith(f"1 of {total} steps rated")
+    save_draft(page)
+    partial = {
+        "0": {"label": "correct"},
+        "2": {"label": "incorrect", "error_category": "Logic error", "notes": "a </script> & $& tail"},
+    }
+    assert desk.said(item, ann) == {"status": "draft", "answer": {"process_reward": {"steps": partial}}}
+    desk.pull()
+    assert not desk.records_file.exists() or desk.records() == []
+    desk.pull(drafts=True)
+    assert [(one.status, one.annotator) for one in desk.records()] == [("draft", ann.username)]
+
+    # It is there when the draft is opened again; keys go on.
+    frame = open_panel(page, desk.dataset, status="draft")
+    steps = frame.locator(".card.step")
+    assert steps.nth(2).locator("textarea").input_value() == "a </script> & $& tail"
+    steps.nth(0).locator("header").click()
+    for key in ("j", "3", "j", "j", "1", "j", "5"):
+        page.keyboard.press(key)
+    assert frame.locator(".status").inner_text() == "5 of 5 steps rated, score 1.75"
+    assert submit_button(page).is_enabled()
+    submit(page)
+    whole = {**partial, "1": {"label": "partially_correct"}, "3": {"label": "correct"}, "4": {"label": "recovery"}}
+    assert desk.said(item, ann) == {"status": "submitted", "answer": {"process_reward": {"steps": whole}}}
+
+    # Submitted, opened again: nothing is changed by that; then an edit.
+    frame = open_panel(page, desk.dataset, status="submitted")
+    steps = frame.locator(".card.step")
+    assert frame.locator(".status").inner_text() == "5 of 5 steps rated, score 1.75"
+    assert not is_changed(page)
+    button(2, "unnecessary").click()
+    assert steps.nth(2).locator("select").count() == 0
+    submit(page)
+
+    # Another person, from the beginning; a discard keeps what was said so far out of the data.
+    other = argilla_page(bob)
+    frame = open_panel(other, desk.dataset)
+    assert frame.locator("button.label.chosen").count() == 0
+    discard(other)
+    report = desk.pull()
+    assert (report.submitted, report.skipped, report.difference) == (1, 1, 0)
+    mine, theirs = sorted(desk.records(), key=lambda record: record.status == "skipped")
+    assert (mine.id, mine.annotator, mine.status) == (item, ann.username, "submitted")
+    assert mine.annotations == {
+        "process_reward": {
+            "mode": "per_step",
+            "total_steps": 5,
+            "labels": [1.0, 0.5, -0.5, 1.0, 0.25],
+            "step_details": {
+                "0": {"label": "correct"},
+                "1": {"label": "partially_correct"},
+                "2": {"label": "unnecessary", "notes": "a </script> & $& tail"},
+                "3": {"label": "correct"},
+                "4": {"label": "recovery"},
+            },
+            "cumulative_score": 2.25,
+        }
+    }
+    assert (theirs.annotator, theirs.status, theirs.annotations, theirs.flags) == (bob.username, "skipped", {}, [])
+    assert desk.pull().describe().startswith("nothing new")
+    assert errors(page) == errors(other) == []
+
+
+def test_the_first_error_is_chosen_and_confirmed(first_error, argilla_page):
+    desk = first_error
+    item = sorted(desk.on_server())[0]
+    desk.keep_only(item)
+    ann = desk.annotator()
+    page = argilla_page(ann)
+    frame = open_panel(page, desk.dataset)
+    marks = frame.locator(".mark")
+    total = marks.count()
+    marks.nth(1).click()
+    assert frame.locator(".ask").inner_text().startswith("The first error is step 2?")
     assert not submit_button(page).is_enabled()
+    frame.locator("button.confirm").click()
+    assert [marks.nth(n).inner_text() for n in range(total)] == ["+1", "-1 (first error)"] + ["-1 (downstream)"] * (
+        total - 2
+    )
+    color = marks.nth(1).evaluate("mark => getComputedStyle(mark).backgroundColor")
+    assert color == "rgb(239, 68, 68)"
+    # All is right after all, by keys; then it is not.
+    frame.locator(".card.step header").first.click()
+    page.keyboard.press("0")
+    page.keyboard.press("Enter")
+    submit(page)
+    assert desk.said(item, ann) == {"status": "submitted", "answer": {"process_reward": {"first_error_step": None}}}
+    frame = open_panel(page, desk.dataset, status="submitted")
+    assert frame.locator("button.all.chosen").count() == 1
+    assert not is_changed(page)
+    frame.locator(".card.step header").last.click()
+    assert not submit_button(page).is_enabled()
+    frame.locator("button.confirm").click()
+    submit(page)
+    desk.pull()
+    [record] = desk.records()
+    assert record.annotations["process_reward"] == {
+        "mode": "first_error",
+        "first_error_step": total - 1,
+        "total_steps": total,
+        "labels": [1] * (total - 1) + [-1],
+    }
     assert errors(page) == []
+
+
+def test_without_the_bridge_the_answer_can_be_pasted(first_error, argilla_page):
+    desk = first_error
+    item = sorted(desk.on_server())[0]
+    desk.keep_only(item)
+    ann = desk.annotator()
+    page = argilla_page(ann)
+    # As in a version of Argilla whose elements do not tell their components.
+    page.add_init_script(
+        "Object.defineProperty(HTMLElement.prototype, '__vue__', { get: () => undefined, set: () => {} })"
+    )
+    open_records = open_panel(page, desk.dataset)
+    assert open_records.locator(".lost").is_visible()
+    open_records.locator(".mark").nth(0).click()
+    open_records.locator("button.confirm").click()
+    answer = open_records.locator(".lost textarea").input_value()
+    page.locator("[contenteditable]").first.click()
+    page.keyboard.insert_text(answer)
+    submit(page)
+    desk.pull()
+    [record] = desk.records()
+    assert record.annotations["process_reward"]["first_error_step"] == 0
+
+
+def test_the_panel_comes_in_time(argilla, tmp_path, argilla_page):
+    desk = Desk(argilla, tmp_path, "per_step")
+    turns = [{"role": "assistant", "content": f"I do part {n}.", "tool_calls": []} for n in range(300)]
+    (tmp_path / "data" / "traces.jsonl").write_text(
+        json.dumps({"id": "long", "task_description": "A long run", "structured_turns": turns})
+    )
+    desk.push()
+    page = argilla_page(desk.annotator())
+    began = time.monotonic()
+    frame = open_panel(page, desk.dataset)
+    opened = time.monotonic() - began
+    button = frame.locator(".card.step").nth(150).locator("button.label").nth(1)
+    button.scroll_into_view_if_needed()
+    # From the click to the next frame that is drawn, as the page measures it.
+    taken = button.evaluate(
+        """button => new Promise(done => { const began = performance.now(); button.click();
+        requestAnimationFrame(() => setTimeout(() => done(performance.now() - began))); })"""
+    )
+    print(f"300 steps in Argilla's panel: open {opened:.1f} s, a click {taken:.0f} ms")
+    assert frame.locator(".status").inner_text().startswith("1 of 300 steps rated")
+    desk.close()
