@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from potato_bridge.converters.argilla.fields import safe, unsafe
-from potato_bridge.converters.argilla.limits import RANKED, fits_label, fits_rating
+from potato_bridge.converters.argilla.limits import RANKED, TEXT, VALUE, fits_label, fits_rating
 from potato_bridge.converters.argilla.plan import QuestionPlan
 from potato_bridge.converters.forms import BadResultError, Part, number_of
 from potato_bridge.converters.view.text import storable
@@ -16,6 +16,8 @@ _VISIBLE: Final = 20
 
 def is_native(part: Part) -> bool:
     """Whether Argilla has a question for it."""
+    if any(len(safe(option.value)) > VALUE or len(option.shown) > TEXT for option in part.options):
+        return False
     if part.kind == "ranker":
         return RANKED[0] <= len(part.options) <= RANKED[1]
     return part.kind == "choices" and fits_label(len(part.options))

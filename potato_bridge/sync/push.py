@@ -137,7 +137,8 @@ def push(
         if report.adoption is not None:
             confirm(report.adoption)
         there = backend.update(ledger, there, todo, notices, tally)
-        report.project_id, report.project_url = there.project_id, backend.page(there.project_id)
+        report.project_id, report.title = there.project_id, there.title
+        report.project_url = backend.page(there.project_id)
         ledger.set_project(backend.url, backend.project.config.name, there.project_id)
         sender = backend.sender(ledger, there, notices)
         try:

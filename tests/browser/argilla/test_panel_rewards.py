@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.servers.annotator import errors
-from tests.servers.argilla_desk import Desk, open_panel, is_changed, submit_button
+from tests.servers.argilla_desk import Desk, is_changed, open_panel, submit_button
 from tests.servers.argilla_pages import discard, save_draft, submit
 
 
