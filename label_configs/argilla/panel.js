@@ -17,13 +17,20 @@
     JSON.stringify(value).replace(/[<>\x24\x26\u2028\u2029]/g, (char) =>
       "\\u" + char.charCodeAt(0).toString(16).padStart(4, "0"));
 
+  // The same whatever the order of keys.
+  const sorted = (value) => Array.isArray(value) ? value.map(sorted)
+    : value && typeof value === "object" ? Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key])])) : value;
+  const isSame = (one, two) => JSON.stringify(sorted(one)) === JSON.stringify(sorted(two));
+
   // A text area makes every line break a newline.
   const plainBreaks = (text) => text.replace(/\r\n?/g, "\n");
 
   // === core: elements ===
 
   const HIDDEN =
-    /[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
+    /[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufdd0-\ufdef\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
+  const CONTROLS = ("NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC "
+    + "FS GS RS US").split(" ");
 
   function h(tag, attributes, ...children) {
     const element = document.createElement(tag);
@@ -46,7 +53,7 @@
     }
   }
 
-  // Marks that hide text or reorder it are shown by their number.
+  // Marks that hide text or reorder it are shown by their name or number.
   function text(content) {
     const shown = String(content === undefined ? "" : content).replace(/\r\n/g, "\n");
     HIDDEN.lastIndex = 0;
@@ -55,8 +62,9 @@
     let last = 0;
     HIDDEN.lastIndex = 0;
     for (let found = HIDDEN.exec(shown); found; found = HIDDEN.exec(shown)) {
-      const code = "U+" + found[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-      nodes.push(shown.slice(last, found.index), h("span", { class: "hidden-char" }, code));
+      const point = found[0].codePointAt(0);
+      const code = "U+" + point.toString(16).toUpperCase().padStart(4, "0");
+      nodes.push(shown.slice(last, found.index), h("span", { class: "hidden-char", title: code }, CONTROLS[point] || code));
       last = found.index + found[0].length;
     }
     return [...nodes, shown.slice(last)];
@@ -136,7 +144,7 @@
   const parts = (list) => (list || []).map((part) => (PARTS[part.kind] ? PARTS[part.kind](part) : null));
 
   const headOf = (one) => [
-    one.number === undefined ? h("span", { class: "role" }, text(one.role)) : null,
+    one.number === undefined && one.role ? h("span", { class: "role" }, text(one.role)) : null,
     one.number !== undefined && CONFIG.step_numbers ? h("b", {}, "Step " + (one.number + 1)) : null,
     badges(one.badges),
   ];
@@ -146,7 +154,7 @@
     const rated = one.number !== undefined;
     return h("section", { class: "card" + (rated ? " step" : " turn"), "data-step": rated ? one.number : null,
       tabindex: rated && given.focus ? 0 : null },
-      h("header", {}, headOf(one), given.head),
+      headOf(one).flat().some(Boolean) || given.head ? h("header", {}, headOf(one), given.head) : null,
       given.brief ? h("p", { class: "summary" }, text(one.summary)) : parts(one.parts),
       given.foot);
   }
@@ -162,12 +170,23 @@
   })();
   const found = host ? host.$props.sdkRecord : typeof record === "undefined" ? null : record;
 
+  // The form that a question stands in. While Argilla goes from record to record, that of the last one is still there.
+  function formOf(view) {
+    for (let node = view; node; node = node.$parent)
+      if (node.$props && node.$props.record && node.$props.record.questions)
+        return { record: node.$props.record, bulk: Boolean(node.$props.isBulkMode) };
+    return { record: null, bulk: false };
+  }
+
   function question(name) {
     try {
       const walker = window.parent.document.createTreeWalker(window.parent.document.body, 1);
       for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-        const asked = node.__vue__ && node.__vue__.$props && node.__vue__.$props.question;
-        if (asked && asked.name === name && asked.answer) return { asked, node };
+        const view = node.__vue__;
+        const asked = view && view.$props && view.$props.question;
+        if (!asked || asked.name !== name || !asked.answer) continue;
+        const form = formOf(view);
+        if (!form.record || form.bulk || form.record.id === found.id) return { asked, node, view, form };
       }
     } catch (error) { /* See above. */ }
     return null;
@@ -179,6 +198,12 @@
     const said = () => answer.value !== "" && answer.value !== undefined && answer.value !== null;
     Object.defineProperty(answer, "isValid", { configurable: true, get: () => said() && state.complete });
     Object.defineProperty(answer, "isPartiallyValid", { configurable: true, get: () => said() && state.partial });
+  }
+  // Its form remembers what it asked before there was a guard: a value that moves makes it ask again.
+  function askAgain(answer) {
+    const value = answer.value;
+    answer.value = value + " ";
+    answer.value = value;
   }
 
   // === core: widgets ===
@@ -223,7 +248,8 @@
         if (!scheme.keys) return false;
         if (event.key === scheme.next_key) return move(1);
         if (event.key === scheme.prev_key) return move(-1);
-        return handle(event.key, root.querySelector(".card.current"));
+        // A key that is held down is pressed once.
+        return event.repeat ? false : handle(event.key, root.querySelector(".card.current"), event.target);
       },
     };
   }
@@ -237,14 +263,14 @@
     const all = scheme.allow_no_error
       ? h("button", { type: "button", class: "all" }, "All steps correct", scheme.keys ? h("kbd", {}, "0") : null) : null;
     const confirm = h("button", { type: "button", class: "primary confirm" }, "Confirm");
-    const ask = h("div", { class: "ask" }, h("span", {}), confirm);
+    const ask = h("div", { class: "ask" }, h("span", {}), confirm, scheme.keys ? h("kbd", {}, "Enter") : null);
     const list = h("div", { class: "steps" }, cards.map((one) => {
       if (one.number === undefined) return card(one);
       const mark = h("button", { type: "button", class: "mark", "data-mark": one.number }, "first error?");
       marks[one.number] = mark;
       return card(one, { head: mark, brief: !scheme.show_step_content, focus: true });
     }));
-    const root = h("div", { class: "first-error" }, list, h("div", { class: "foot" }, all, ask));
+    const root = h("div", { class: "first-error" }, list);
 
     function draw() {
       for (const mark of marks) {
@@ -286,7 +312,7 @@
     });
     if (all) all.addEventListener("click", () => choose(null));
     confirm.addEventListener("click", confirmed);
-    const keys = stepKeys(list, scheme, (key, current) => {
+    const keys = stepKeys(list, scheme, (key, current, target) => {
       if (key === "0" && all) { choose(null); return true; }
       if (/^[1-9]$/.test(key) && Number(key) <= total) {
         choose(Number(key) - 1);
@@ -294,6 +320,10 @@
         return true;
       }
       if (key === "Enter") {
+        // A button that would say something else than what is chosen is pressed, as everywhere.
+        const button = target.closest("button, summary, a");
+        if (button && button !== confirm && !(button === all && state.step === null)
+          && !(button.dataset.mark !== undefined && Number(button.dataset.mark) === state.step)) return false;
         if (confirmed()) return true;
         if (current) { choose(Number(current.dataset.step)); return true; }
       }
@@ -302,13 +332,17 @@
     draw();
     return {
       element: root,
+      tools: [all, ask],
       key: keys.key,
       value: () => (state.step === undefined ? undefined : { first_error_step: state.step }),
       missing: () => state.step === undefined ? (scheme.required ? ["no step is chosen"] : [])
         : state.confirmed ? [] : ["the choice is not confirmed"],
-      load(raw) {
-        state.step = raw && (raw.first_error_step === null || raw.first_error_step < total) ? raw.first_error_step : undefined;
-        state.confirmed = state.step !== undefined;
+      load(raw, settled) {
+        const step = raw ? raw.first_error_step : undefined;
+        const known = step === null ? scheme.allow_no_error && total > 0 : Number.isInteger(step) && step >= 0 && step < total;
+        state.step = known ? step : undefined;
+        // What was suggested, or left before it was confirmed, is asked about again.
+        state.confirmed = known && (settled || !scheme.require_confirmation);
         draw();
       },
       shown: () => state.step === undefined ? null : state.step === null ? "all steps correct"
@@ -403,8 +437,17 @@
       },
       load(raw) {
         steps = {};
-        for (const [number, found] of Object.entries((raw && raw.steps) || {}))
-          if (boxes[number] && found && typeof found === "object") steps[number] = { ...found };
+        for (const [number, found] of Object.entries((raw && raw.steps) || {})) {
+          if (!boxes[number] || !found || typeof found !== "object") continue;
+          const label = labels.get(found.label);
+          steps[number] = {
+            label: label && label.value,
+            error_category: label && label.error_category && scheme.error_categories.includes(found.error_category)
+              ? found.error_category : undefined,
+            notes: scheme.allow_notes && typeof found.notes === "string" ? found.notes : undefined,
+          };
+          tidy(number);
+        }
         for (const number of numbers) { boxes[number].more.replaceChildren(); draw(number); }
       },
       shown() {
@@ -447,7 +490,7 @@
     return [...same(0, start), ...middle, ...same(one.length - end, one.length)].filter(([, words]) => words !== "");
   }
 
-  // Levenshtein distance; null where the texts are too long to count while somebody writes.
+  // Levenshtein distance of two lists; null where they are too long to count while somebody writes.
   function distance(one, two) {
     let start = 0;
     while (start < one.length && start < two.length && one[start] === two[start]) start++;
@@ -489,7 +532,7 @@
       }
       if (options.show_edit_distance) {
         const now = plainBreaks(box.value);
-        const chars = distance(source, now), words = distance(wordsOf(source), wordsOf(now));
+        const chars = distance([...source], [...now]), words = distance(wordsOf(source), wordsOf(now));
         counts.textContent = (chars === null ? "many" : chars) + " characters, " + (words === null ? "many" : words) + " words changed";
       }
     }
@@ -553,7 +596,7 @@
           const edit = original.step === null ? (raw && typeof raw.final_answer === "string" ? { text: raw.final_answer } : null)
             : edits.find((one) => one && one.step === original.step && one.field === original.field);
           made.set(edit && typeof edit.text === "string" ? plainBreaks(edit.text) : made.source);
-          if (reason) reason.value = (edit && edit.reason) || "";
+          if (reason) reason.value = edit && typeof edit.reason === "string" ? edit.reason : "";
           draw(at);
         });
       },
