@@ -44,6 +44,7 @@ instance_display:
       span_target: true
       display_options: {}
 output_annotation_dir: out
+max_annotations_per_item: 2
 pre_annotation:
   enabled: true
   field: guesses

@@ -113,6 +113,9 @@ def _notices(project: Project, schemes: Asked, notices: Notices) -> None:
         for code, (is_wanted, message) in wanted.items():
             if is_wanted:
                 notices.add(code, message, _place(project, scheme.line, scheme.name))
+    if project.overlap > 1:
+        message = "'max_annotations_per_item' is not used: Label Studio's free edition shows every task to everybody"
+        notices.add("unused-key", message, str(project.config.name))
     names = {scheme.name for scheme, _ in schemes}
     for other in project.schemes:
         # Of a type that has no interface at all, the reader of the config has said so already.

@@ -93,7 +93,11 @@ def _read_overlap(root: Section) -> int:
     if value in (None, -1):
         return 1
     if type(value) is not int or value < 1:
-        root.problem("max_annotations_per_item", f"expected a whole number of at least 1, found {show(value)}", "")
+        root.problem(
+            "max_annotations_per_item",
+            f"expected a whole number of at least 1, found {show(value)}",
+            "It is how many answers complete an item; take it out where there is no limit.",
+        )
         return 1
     return value
 

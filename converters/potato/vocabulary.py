@@ -13,7 +13,8 @@ def _words(text: str) -> frozenset[str]:
 #: Top-level keys that the bridge reads.
 USED_KEYS = _words(
     """annotation_task_name task_dir data_files item_properties instance_display output_annotation_dir
-    export_annotation_format output_annotation_format annotation_schemes data_directory data_sources pre_annotation"""
+    export_annotation_format output_annotation_format annotation_schemes data_directory data_sources pre_annotation
+    max_annotations_per_item"""
 )
 
 #: Top-level keys that change what annotators see, are asked or are handed out.

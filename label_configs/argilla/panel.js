@@ -1106,6 +1106,10 @@
 
   // === core: the page ===
 
+  // How often, and how long apart, the form is looked for: Argilla may draw it after the panel.
+  const TRIES = 100;
+  const WAIT = 100;
+
   function start() {
     const root = document.getElementById("potato-bridge");
     const payload = found && found.fields && found.fields[CONFIG.panel] ? decode(found.fields[CONFIG.panel].b64) : null;
@@ -1114,20 +1118,33 @@
       return;
     }
     root.className = "terminal-" + CONFIG.terminal;
+    root.tabIndex = -1;
+    const frame = (() => { try { return window.frameElement; } catch (error) { return null; } })();
     const status = h("span", { class: "status", role: "status" });
     const lost = h("div", { class: "lost", hidden: true });
-    const bar = h("div", { class: "bar" }, status);
+    const tools = h("div", { class: "tools" });
+    const bar = h("div", { class: "bar" }, status, tools);
+    // Nothing can be said before the panel knows where its answer goes.
+    const asked = h("div", { class: "asked", inert: true });
     let link = null;
+    let written = null;
 
     function changed() {
+      refresh(true);
+    }
+
+    function refresh(write) {
       for (const one of shownWidgets) show(one);
       const value = { v: 1, complete: true, schemes: answers() };
       const missing = shownWidgets.filter((one) => one.shown).flatMap((one) => one.made.missing());
       value.complete = missing.length === 0;
-      state.complete = value.complete;
-      state.partial = Object.keys(value.schemes).length > 0;
+      if (link && !link.node.isConnected) link = question(CONFIG.answer) || link;
+      // The list view has one form for all the records that are ticked: an answer to this one is none to them.
+      const bulk = Boolean(link && link.form.bulk);
+      state.complete = value.complete && !bulk;
+      state.partial = Object.keys(value.schemes).length > 0 && !bulk;
       status.replaceChildren();
-      add(status, [
+      add(status, bulk ? [h("span", { class: "missing" }, "This list gives all records one answer. Choose the view with one record to answer.")] : [
         shownWidgets.filter((one) => one.shown && one.made.shown).map((one) => one.made.shown()).filter(Boolean).map((words) => h("span", {}, text(words))),
         missing.map((words) => h("span", { class: "missing" }, text(words))),
       ]);
@@ -1135,8 +1152,10 @@
       if (link) {
         guard(link.asked.answer);
         // Nothing is written before something was said, so that a page that was only looked at is not changed.
-        if (answer !== link.asked.answer.value && (state.complete || state.partial || link.asked.answer.value))
+        if (write && !bulk && answer !== link.asked.answer.value && (state.complete || state.partial || link.asked.answer.value)) {
+          written = answer;
           link.asked.answer.value = answer;
+        }
       } else if (!lost.hidden) {
         lost.querySelector("textarea").value = answer;
       }
@@ -1145,7 +1164,6 @@
 
     function show(one) {
       const conditions = one.scheme.conditions || [];
-      const said = answersBefore(one);
       one.shown = conditions.every((condition) => {
         const chosen = said(condition.scheme);
         const holds = condition.values.length ? chosen.some((word) => condition.values.includes(word)) : chosen.length > 0;
@@ -1155,15 +1173,13 @@
     }
 
     // What was chosen at another scheme: in the panel, or in a question of Argilla.
-    function answersBefore() {
-      return (name) => {
-        const other = shownWidgets.find((one) => one.scheme.name === name);
-        if (other) return other.shown === false ? [] : other.made.chosen ? other.made.chosen() : [];
-        const asked = question(name);
-        const value = asked && asked.asked.answer.valuesAnswered;
-        return (Array.isArray(value) ? value : [value]).filter((one) => typeof one === "string" || typeof one === "number")
-          .map((one) => decodeURIComponent(String(one)));
-      };
+    function said(name) {
+      const other = shownWidgets.find((one) => one.scheme.name === name);
+      if (other) return other.shown === false ? [] : other.made.chosen ? other.made.chosen() : [];
+      const native = question(name);
+      const value = native && native.asked.answer.valuesAnswered;
+      return (Array.isArray(value) ? value : [value]).filter((one) => typeof one === "string" || typeof one === "number")
+        .map((one) => decodeURIComponent(String(one)));
     }
 
     add(root, [bar, lost]);
@@ -1178,6 +1194,7 @@
         payload.files.map((file) => h("div", {}, h("code", {}, text(file.path)), " ", h("small", {}, file.change, " ",
           h("ins", {}, "+" + (file.plus || 0)), " ", h("del", {}, "−" + (file.minus || 0)))))) : null,
       payload.cards && !CONFIG.shows_steps ? folded(payload.cards) : null,
+      asked,
     ]);
     for (const scheme of CONFIG.schemes) {
       if (!WIDGETS[scheme.widget]) continue;
@@ -1185,65 +1202,141 @@
       const box = h("section", { class: "scheme", "data-scheme": scheme.name },
         h("h2", {}, text(scheme.description), scheme.required ? h("b", { class: "star" }, " *") : null), made.element);
       shownWidgets.push({ scheme, made, box, shown: true });
-      add(root, [box]);
+      add(asked, [box]);
+      // What must be at hand wherever one is in a long trace.
+      if (made.tools) add(tools, [h("div", { class: "tool-group", title: scheme.description, "data-scheme": scheme.name }, made.tools)]);
     }
 
-    function load(saved) {
+    // Shows a saved answer; says whether all of it could be shown.
+    function load(saved, settled) {
       let value = null;
-      try { value = saved ? JSON.parse(saved) : null; } catch (error) { value = null; }
+      try { value = saved ? JSON.parse(saved) : {}; } catch (error) { /* It is shown as it is. */ }
       const schemes = value && value.schemes && typeof value.schemes === "object" ? value.schemes : {};
+      let whole = Boolean(value) && (!saved || schemes === value.schemes)
+        && Object.keys(schemes).every((name) => shownWidgets.some((one) => one.scheme.name === name));
       for (const one of shownWidgets) {
+        const raw = schemes[one.scheme.name];
         // An answer that somebody else wrote must not keep the panel from showing the rest.
-        try { one.made.load(schemes[one.scheme.name]); } catch (error) { /* It stays as it is. */ }
+        try { one.made.load(raw, settled && value.complete === true); } catch (error) { whole = false; }
+        if (raw !== undefined && !isSame(one.made.value(), raw)) whole = false;
       }
+      root.querySelectorAll(".unread").forEach((one) => one.remove());
+      if (!whole) lost.after(h("div", { class: "lost unread" },
+        h("p", {}, "Not all of the saved answer can be shown here. It stays as it is until you change something; then what you see takes its place."),
+        fold("The saved answer", () => h("pre", {}, text(saved)))));
     }
 
+    // With several schemes, keys are for the one that was used last.
+    let active = null;
+    for (const kind of ["mousedown", "focusin"])
+      asked.addEventListener(kind, (event) => { active = event.target.closest(".scheme"); });
     document.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
-      for (const one of shownWidgets)
+      if (link && (event.ctrlKey || event.metaKey) && !event.altKey && (event.key === "s" || event.key === "Enter")) {
+        // Argilla's own keys to save and to submit work while one writes here, too.
+        event.preventDefault();
+        window.parent.document.dispatchEvent(new window.parent.KeyboardEvent("keydown", event.key === "s"
+          ? { key: "s", code: "KeyS", ctrlKey: event.ctrlKey, metaKey: event.metaKey } : { key: "Enter", code: "Enter" }));
+        return;
+      }
+      if (asked.inert || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+      const order = [...shownWidgets].sort((one, two) => (two.box === active) - (one.box === active));
+      for (const one of order)
         if (one.shown && one.made.key && one.made.key(event)) { event.preventDefault(); event.stopPropagation(); return; }
     });
 
-    const frame = (() => { try { return window.frameElement; } catch (error) { return null; } })();
+    // The frame is as high as the panel, and Argilla scrolls it: the bar goes along.
     let height = 0;
     function fit() {
       const now = Math.ceil(root.getBoundingClientRect().height) + 16;
       if (frame && now !== height) { height = now; frame.style.height = now + "px"; }
     }
     new ResizeObserver(fit).observe(root);
+    window.addEventListener("load", () => { height = 0; fit(); });
+    const scroller = (() => {
+      try {
+        for (let node = frame && frame.parentElement; node; node = node.parentElement)
+          if (/auto|scroll/.test(window.parent.getComputedStyle(node).overflowY)) return node;
+      } catch (error) { /* There is nothing to follow. */ }
+      return null;
+    })();
+    function follow() {
+      if (!frame.isConnected) return scroller.removeEventListener("scroll", follow);
+      const above = scroller.getBoundingClientRect().top - frame.getBoundingClientRect().top;
+      const most = root.getBoundingClientRect().height - bar.offsetHeight;
+      bar.style.transform = above > 0 ? "translateY(" + Math.min(above, most) + "px)" : "";
+      bar.classList.toggle("floats", above > 0);
+      return undefined;
+    }
+    if (scroller) scroller.addEventListener("scroll", follow, { passive: true });
 
     function connect(tries) {
       link = question(CONFIG.answer);
       if (link) {
-        load(link.asked.answer.value);
-        quiet(link.node);
-        changed();
+        const { answer } = link.asked;
+        const record = link.form.record;
+        const pending = record ? record.isPending : !answer.value;
+        asked.inert = link.form.bulk;
+        load(answer.value, !pending);
+        // What was saved is not touched by looking at it.
+        refresh(pending);
+        askAgain(answer);
+        quiet(link);
+        watch();
         document.body.dataset.bridge = "ready";
       } else if (tries > 0) {
-        setTimeout(() => connect(tries - 1), 100);
+        setTimeout(() => connect(tries - 1), WAIT);
       } else {
         lost.hidden = false;
+        asked.inert = false;
         const box = h("textarea", { readonly: true, rows: 3, "aria-label": "Answer to paste" });
         const copy = h("button", { type: "button" }, "Copy");
-        copy.addEventListener("click", () => { box.select(); document.execCommand("copy"); });
+        copy.addEventListener("click", () => { box.select(); document.execCommand("copy"); copy.textContent = "Copied"; });
         add(lost, [h("p", {}, "This Argilla does not let the panel write its answer. When you are done, copy it from here and "
           + "paste it into the question “Answer”."), box, copy]);
-        load(saved());
-        changed();
+        const mine = saved();
+        load(mine.text, mine.settled);
+        refresh(true);
         document.body.dataset.bridge = "lost";
       }
     }
-    const saved = () => {
-      const list = found.responses || [];
-      const mine = list.find((one) => one.values && one.values[CONFIG.answer]);
-      return mine ? mine.values[CONFIG.answer].value : "";
-    };
-    // The raw answer is of no use to people: it stays, small.
-    function quiet(node) {
-      const area = node.closest ? node : null;
-      if (area) { area.style.maxHeight = "5.5em"; area.style.overflow = "auto"; area.style.opacity = "0.6"; }
+    function saved() {
+      const mine = (found.responses || []).find((one) => one.values && one.values[CONFIG.answer]);
+      if (mine) return { text: mine.values[CONFIG.answer].value, settled: true };
+      const suggested = (found.suggestions || []).find((one) => typeof one.value === "string" && one.value.startsWith('{"v":'));
+      return { text: suggested ? suggested.value : "", settled: false };
     }
-    connect(100);
+
+    function watch() {
+      try {
+        // Argilla takes an answer back, or puts in another one.
+        link.view.$watch(() => link.asked.answer.value, (value) => {
+          if (value === written || !frame.isConnected) return;
+          written = value;
+          load(value, Boolean(link.form.record) && !link.form.record.isPending);
+          refresh(!value);
+        });
+        const others = new Set(CONFIG.schemes.flatMap((scheme) => scheme.conditions || []).map((condition) => condition.scheme));
+        for (const name of others) {
+          const native = shownWidgets.some((one) => one.scheme.name === name) ? null : question(name);
+          if (native) native.view.$watch(() => JSON.stringify(native.asked.answer.valuesAnswered), () => { if (frame.isConnected) changed(); });
+        }
+      } catch (error) { /* Then the panel shows it when the record is opened again. */ }
+    }
+
+    // The raw answer is of no use to people, and what they type must not get into it.
+    function quiet({ node }) {
+      const title = node.querySelector(".title-area");
+      node.inert = true;
+      for (const part of node.children) if (title && part !== title) part.style.display = "none";
+      if (!title) Object.assign(node.style, { maxHeight: "5.5em", overflow: "auto", opacity: "0.6" });
+      // Argilla begins in that box. Keys are for the panel, unless somebody is at another place of the page.
+      const now = window.parent.document.activeElement;
+      if (!link.form.bulk && (!now || now === window.parent.document.body || node.contains(now))) {
+        window.focus();
+        root.focus({ preventScroll: true });
+      }
+    }
+    connect(host ? TRIES : 5);
   }
 
   start();

@@ -7,7 +7,7 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from potato_bridge.converters.answer import Answer
-from potato_bridge.converters.argilla.fields import question_name, safe, unsafe
+from potato_bridge.converters.argilla.fields import question_name, safe
 from potato_bridge.converters.argilla.native.question import Context, NativeQuestion, Piece, Told, keep, text_field
 from potato_bridge.converters.argilla.panel.code_review import QUESTION as PANEL
 from potato_bridge.converters.argilla.panel.code_review import VERDICT
@@ -20,6 +20,8 @@ from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model.code_review import MAX_RATING, CodeReviewScheme
 
+#: Name of the record that asks for the verdict.
+REVIEW: Final = "review"
 #: Option of the verdict on the record of a file.
 NONE: Final = "none"
 _SIGNS: Final = {"a": "+", "d": "-", "c": " "}
@@ -45,7 +47,7 @@ def _questions(scheme: CodeReviewScheme, _: Extent) -> list[QuestionPlan]:
     words = ", ".join(category.name for category in scheme.comment_categories)
     levels = f" Severities: {', '.join(scheme.severity_levels)}." if scheme.severity_levels else ""
     note = (
-        f"One comment a line: `NUMBER: category{severity}: text`. `-NUMBER` is a removed line, `3-7` are several lines, "
+        f"One comment a line: `NUMBER: category{severity}: text`. `-NUMBER` is a removed line, `3-7` several lines, "
         f"`file` is the file as a whole. Lines that begin with a space go on. Categories: {words}.{levels}"
     )
     asked = [QuestionPlan(comments, "Comments", {"type": "text", "use_markdown": False}, storable(note)[:1000])]
@@ -72,7 +74,7 @@ def _pieces(scheme: CodeReviewScheme, subject: Subject) -> list[Piece]:
     ]
     lines = [f"{file.path}: {file.status}, +{file.added} −{file.removed}" for file in view.files]
     listed = "\n".join(["The change as a whole", "", *(lines or ["The run changed no file."])])
-    return [*pieces, Piece("review", {"change": listed}, {"verdict": True})]
+    return [*pieces, Piece(REVIEW, {"change": listed}, {"verdict": True})]
 
 
 def _change(file: FileView) -> str:
@@ -194,19 +196,14 @@ def _written(comment: dict[str, Any]) -> str:
     return f"{place}: {comment['category']}{severity}: {text}"
 
 
-def unsafe_verdict(value: str) -> str:
-    """A verdict as the config has it."""
-    return unsafe(value)
-
-
 QUESTION: Final = NativeQuestion[CodeReviewScheme](
     description="Review the change",
     fields=lambda _: (text_field("change", "Change"),),
     questions=_questions,
     pieces=_pieces,
     guidelines=lambda _: (
-        "Each record is one file of a change; the last one of a change asks for the verdict. On the others the verdict is "
-        "filled in already.",
+        "Each record is one file of a change; the last one of a change asks for the verdict. On the others the verdict "
+        "is filled in already.",
         "In front of each line stand its old and its new number. A comment names the new one, or with a minus the old "
         "one of a removed line.",
         "Open the address that `potato-bridge push` has printed: it goes through the files in their order.",

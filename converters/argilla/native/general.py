@@ -139,7 +139,9 @@ def _read_spans(scheme: General, told: Sequence[Told], context: Context, answer:
         for row in rows if isinstance(rows, list) else [] if rows is None else [rows]:
             found = row if isinstance(row, Mapping) else {}
             label = found.get("label")
-            start, end = points.get(found.get("start"), -1), points.get(found.get("end"), -1)
+            start, end = (
+                points.get(unit, -1) if type(unit) is int else -1 for unit in (found.get("start"), found.get("end"))
+            )
             word = unsafe(label) if isinstance(label, str) else None
             if word not in labels:
                 keep(answer, scheme, row, "unknown-label", f"{label!r} is none of the labels")

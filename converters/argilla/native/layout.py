@@ -8,6 +8,7 @@ from potato_bridge.converters.answer import Answer
 from potato_bridge.converters.argilla import fields
 from potato_bridge.converters.argilla.guidelines import guidelines
 from potato_bridge.converters.argilla.limits import check_settings
+from potato_bridge.converters.argilla.native.code_review import REVIEW
 from potato_bridge.converters.argilla.native.plain import marked, shown
 from potato_bridge.converters.argilla.native.question import Context, Piece, Told, text_field
 from potato_bridge.converters.argilla.native.questions import asked_schemes
@@ -201,7 +202,7 @@ def write_answer(project: Project, record: Record, records: Sequence[Stored]) ->
 
 def present(records: Sequence[Stored]) -> list[bool]:
     """Which records of an item are parts of its present state: the others are left over from an earlier one."""
-    groups = [fields.read_meta(record.metadata).get(_PARTS) for record in records]
-    totals = [groups.count(group) for group in groups]
-    newest = groups[totals.index(max(totals))] if groups else None
-    return [group == newest for group in groups]
+    metas = [fields.read_meta(record.metadata) for record in records]
+    # The first one is always there, and of a review the last: a push brings it up to date.
+    newest = next((meta for meta in metas if meta.get(_PART) == REVIEW), metas[0]).get(_PARTS)
+    return [meta.get(_PARTS) == newest for meta in metas]

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from msgspec import UNSET
-
 from potato_bridge.converters.answer import Answer
 from potato_bridge.converters.argilla.fields import question_name
 from potato_bridge.converters.argilla.native.plain import cards_text, shortened
@@ -65,7 +63,8 @@ def _originals(told: Sequence[Told]) -> list[Original]:
 
 def _read(scheme: TrajectoryEdit, told: Sequence[Told], context: Context, answer: Answer, complete: bool) -> None:
     name, reason = _names(scheme)
-    edits, final = [], UNSET
+    edits: list[dict[str, Any]] = []
+    final: str | None = None
     answered = False
     for one in told:
         values = one.values or {}
@@ -81,7 +80,7 @@ def _read(scheme: TrajectoryEdit, told: Sequence[Told], context: Context, answer
         else:
             edit = {"step": one.about["step"], "field": one.about.get("field"), "text": text}
             edits.append({**edit, **({"reason": why} if isinstance(why, str) and why else {})})
-    said = Said({"edits": edits, **({"final_answer": final} if final is not UNSET else {})}) if answered else Said()
+    said = Said({"edits": edits, **({"final_answer": final} if final is not None else {})}) if answered else Said()
     seen = Seen({"originals": to_data(_originals(told))}, context.total_steps)
     PANEL.read(scheme, seen, said, answer, complete)
 
@@ -112,8 +111,8 @@ QUESTION: Final = NativeQuestion[TrajectoryEdit](
     notices=lambda scheme: {
         "no-live-diff": (
             scheme.show_diff or scheme.show_edit_distance or scheme.allow_reset,
-            "show_diff, show_edit_distance, allow_reset: without the panel there is no live diff, no count and no button "
-            "that brings the original back; the original stands beside the box, and records have the distances",
+            "show_diff, show_edit_distance, allow_reset: without the panel there is no live diff, no count and no "
+            "button that brings the original back; it stands beside the box, and records have the distances",
         ),
         "reason-not-enforced": (
             scheme.require_reason_on_edit,

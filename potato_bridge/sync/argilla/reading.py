@@ -7,6 +7,8 @@ set's `last_activity_at` does move, but not with answers that a program has logg
 from collections.abc import Iterator
 
 from potato_bridge.converters.argilla.fields import read_meta
+from potato_bridge.converters.argilla.native.layout import present
+from potato_bridge.converters.argilla.plan import Stored
 from potato_bridge.errors import RemoteError
 from potato_bridge.remotes.argilla import Argilla
 from potato_bridge.remotes.argilla_values import Record
@@ -105,4 +107,6 @@ class Reading:
                 waiting.setdefault(item_id, []).append(record)
         for item_id, records in waiting.items():
             records.sort(key=lambda record: record.external_id or "")
-            yield Group(item_id, records)
+            stored = [Stored(record.external_id or "", record.fields, record.metadata or {}) for record in records]
+            # What an item had before, and has no more, is no part of an answer.
+            yield Group(item_id, [r for r, there in zip(records, present(stored), strict=True) if there])

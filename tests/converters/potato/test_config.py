@@ -456,7 +456,7 @@ def test_keys_that_are_not_used(tmp_path: Path) -> None:
         tmp_path,
         HEAD
         + "require_password: false\nuser_config: {allow_all_users: true}\nport: 8000\nverbose: true\n"
-        + "phases: {order: []}\nmax_annotations_per_item: 3\nanotation_schemes: []\nzzz: 1\n"
+        + "phases: {order: []}\nmax_annotations_per_user: 3\nanotation_schemes: []\nzzz: 1\n"
         + "annotation_schemes:\n  - {annotation_type: process_reward, name: r, steps_key: s, step_key: x,"
         + " display_logic: {}, humanize_labels: false}\n",
     )
@@ -465,7 +465,7 @@ def test_keys_that_are_not_used(tmp_path: Path) -> None:
         ("unknown-key", "config.yaml:14 annotation_schemes[0].step_key"),
         ("unused-key", "config.yaml:14 annotation_schemes[0].display_logic"),
         ("unused-key", "config.yaml:9 phases"),
-        ("unused-key", "config.yaml:10 max_annotations_per_item"),
+        ("unused-key", "config.yaml:10 max_annotations_per_user"),
         ("unknown-key", "config.yaml:11 anotation_schemes"),
         ("unknown-key", "config.yaml:12 zzz"),
     ]
@@ -473,6 +473,20 @@ def test_keys_that_are_not_used(tmp_path: Path) -> None:
     assert "Did you mean 'steps_key'?" in messages[0]
     assert "Did you mean 'annotation_schemes'?" in messages[4]
     assert "Did you mean" not in messages[5]
+
+
+@pytest.mark.parametrize(("value", "overlap"), [("3", 3), ("1", 1), ("-1", 1), ("null", 1)])
+def test_how_many_answers_complete_an_item(value: str, overlap: int, tmp_path: Path) -> None:
+    project, notices = read(tmp_path, f"{HEAD}max_annotations_per_item: {value}\n{SCHEME}")
+    assert (project.overlap, seen(notices)) == (overlap, [])
+
+
+@pytest.mark.parametrize("value", ["0", "-2", "1.5", "true", "'3'", "[3]"])
+def test_a_number_of_answers_that_is_none(value: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, f"{HEAD}max_annotations_per_item: {value}\n{SCHEME}")
+    [problem] = caught.value.problems
+    assert problem.line == 5 and "max_annotations_per_item: expected a whole number of at least 1" in problem.message
 
 
 # --- other schemes ---------------------------------------------------------------------------------------------------
