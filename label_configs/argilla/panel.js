@@ -223,6 +223,9 @@
 
   // === rewards ===
 
+  // Brings a card into view; the page knows how, see there.
+  let reveal = (element) => element.scrollIntoView({ block: "center" });
+
   function stepKeys(root, scheme, handle) {
     const steps = () => [...root.querySelectorAll(".card.step")].filter((one) => !one.parentElement.closest(".card"));
     const move = (by) => {
@@ -235,7 +238,7 @@
     const select = (step, scroll) => {
       for (const one of root.querySelectorAll(".current")) one.classList.remove("current");
       step.classList.add("current");
-      if (scroll) step.scrollIntoView({ block: "center" });
+      if (scroll) reveal(step);
     };
     root.addEventListener("mousedown", (event) => {
       const step = event.target.closest(".card.step");
@@ -1267,7 +1270,21 @@
       bar.classList.toggle("floats", above > 0);
       return undefined;
     }
-    if (scroller) scroller.addEventListener("scroll", follow, { passive: true });
+    if (scroller) {
+      scroller.addEventListener("scroll", follow, { passive: true });
+      reveal = (element) => {
+        const put = () => {
+          const view = scroller.getBoundingClientRect(), box = element.getBoundingClientRect();
+          const under = bar.offsetHeight + 12;
+          // In the middle of what the bar leaves; from its beginning where it is higher than that.
+          const space = Math.max((view.height - under - box.height) / 2, 0);
+          scroller.scrollTop += frame.getBoundingClientRect().top + box.top - view.top - under - space;
+        };
+        put();
+        // Cards that come into view are drawn first then, and have their height.
+        requestAnimationFrame(put);
+      };
+    }
 
     function connect(tries) {
       link = question(CONFIG.answer);

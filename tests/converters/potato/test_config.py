@@ -6,6 +6,7 @@ import pytest
 
 from potato_bridge.converters.potato.schemes import READERS
 from potato_bridge.converters.potato.vocabulary import SCHEME_TYPES
+from potato_bridge.errors import InputError
 from potato_bridge.model.project import (
     FirstErrorOptions,
     FirstErrorTexts,
