@@ -1,6 +1,6 @@
 """The general types as forms: which controls each has, and how its answer is put together from theirs."""
 
-import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -76,7 +76,8 @@ class BadResultError(Exception):
 
 def is_number(value: Any) -> bool:
     """Whether it is a number, and a finite one."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    # Of a whole number with hundreds of digits, math.isfinite can tell nothing.
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def outside(part: Part, number: float) -> bool:
@@ -299,7 +300,7 @@ def wrong_sum(scheme: General, values: Mapping[str, Any]) -> str:
     numbers = [values.get(row.value) for row in scheme.rows]
     if scheme.total is None or not all(is_number(number) for number in numbers):
         return ""
-    found = sum(number for number in numbers if number is not None)
+    found = sum(float(number) for number in numbers if number is not None)
     return "" if abs(found - scheme.total) < 1e-6 else f"the numbers sum to {found:g}, not to {scheme.total:g}"
 
 

@@ -16,7 +16,10 @@ _VISIBLE: Final = 20
 
 def is_native(part: Part) -> bool:
     """Whether Argilla has a question for it."""
-    if any(len(safe(option.value)) > VALUE or len(option.shown) > TEXT for option in part.options):
+    values = [safe(storable(option.value)) for option in part.options]
+    if any(not 0 < len(value) <= VALUE for value in values) or len(set(values)) < len(values):
+        return False
+    if any(not 0 < len(option.shown) <= TEXT for option in part.options):
         return False
     if part.kind == "ranker":
         return RANKED[0] <= len(part.options) <= RANKED[1]

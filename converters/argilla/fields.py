@@ -8,11 +8,13 @@ the panel layout in the clear: it is base64, or escaped.
 import base64
 import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from potato_bridge.converters.view.text import storable
 from potato_bridge.model.project import Scheme
 
 #: Version of the records that this code writes.
@@ -30,6 +32,8 @@ ANSWER: Final = "answer"
 
 #: What an external id, a metadata value or an option cannot hold in the clear.
 _UNSAFE: Final = re.compile("[%<>$&\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+#: Levels of JSON that an answer may have; what the panel writes has six.
+_DEPTH: Final = 50
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,150}", re.ASCII)
 
 
@@ -81,3 +85,30 @@ def escaped_json(value: Any) -> str:
     """JSON for the answer question: what could break a page on re-open is written as escapes."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     return re.sub(r"[<>$&]", lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def read_json(text: str) -> Any:
+    """JSON that a person may have typed, as a record can hold it: NUL and half a surrogate pair become U+FFFD.
+
+    Raises:
+        ValueError: It is no JSON, or has numbers or depths that no file of records can have.
+    """
+    try:
+        return _storable(json.loads(text), _DEPTH)
+    except RecursionError as error:
+        raise ValueError("it is too deep") from error
+
+
+def _storable(value: Any, depth: int) -> Any:
+    if depth == 0:
+        raise ValueError("it is too deep")
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list):
+        return [_storable(one, depth - 1) for one in value]
+    if isinstance(value, dict):
+        return {storable(key): _storable(one, depth - 1) for key, one in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        # Python reads NaN, Infinity and 1e999; in a record each would be null.
+        raise ValueError(f"{value} is no number of JSON")
+    return value

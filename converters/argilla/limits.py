@@ -1,5 +1,6 @@
 """What Argilla 2.8 takes, checked before anything is sent (argilla-server's own schemas say it)."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -17,6 +18,8 @@ RANKED: Final = (2, 50)
 SPANS: Final = (1, 500)
 VALUE: Final = 200
 TEXT: Final = 500
+#: Options that a choice shows without a click, at least.
+VISIBLE: Final = 3
 #: Points of a rating: whole numbers between these, so many of them.
 POINTS: Final = (0, 10)
 RATED: Final = (2, 11)
@@ -58,26 +61,36 @@ def _of_question(question: QuestionPlan) -> Iterator[tuple[str, str]]:
         ("title", question.title, TITLE),
         ("description", question.description, DESCRIPTION),
     ):
+        if not text.strip() and what != "description":
+            yield f"it has no {what}", "Give it one."
         if len(text) > most:
             yield f"its {what} has {len(text)} characters, and Argilla takes {most}", "Shorten it."
-    kind = str(question.settings.get("type"))
-    if kind not in _COUNTS:
-        return
+    if question.settings.get("type") in _COUNTS:
+        yield from _of_options(question)
+
+
+def _of_options(question: QuestionPlan) -> Iterator[tuple[str, str]]:
+    kind = question.settings["type"]
     options: Sequence[Any] = question.settings.get("options") or ()
     least, most = _COUNTS[kind]
     if not least <= len(options) <= most:
         yield f"it has {len(options)} options, and Argilla takes {least} to {most}", "Use another type."
-    for option in options:
-        value = option.get("value")
+    values = [option.get("value") for option in options]
+    for value, count in Counter(values).items():
+        if count > 1:
+            yield f"{count} of its options are {value!r} to Argilla", "Make them differ."
+    if (shown := question.settings.get("visible_options")) is not None and not VISIBLE <= shown <= len(options):
+        yield f"it shows {shown} of {len(options)} options, and Argilla shows at least {VISIBLE}", "Show all of them."
+    for value, option in zip(values, options, strict=True):
         if kind == "rating":
             if type(value) is not int or not POINTS[0] <= value <= POINTS[1]:
-                yield (
-                    f"{value!r} is no point of a rating: they are {POINTS[0]} to {POINTS[1]}",
-                    "Use a choice of words.",
-                )
-        elif len(str(value)) > VALUE or len(str(option.get("text", ""))) > TEXT:
-            shown = f"{str(option.get('text') or value)[:40]!r}"
-            yield f"the option {shown} is longer than Argilla takes ({VALUE} characters, shown {TEXT})", "Shorten it."
+                points = f"they are {POINTS[0]} to {POINTS[1]}"
+                yield f"{value!r} is no point of a rating: {points}", "Use a choice of words."
+        elif not value or not option.get("text"):
+            yield f"the option {str(value or '')[:40]!r} has no text", "Give it one."
+        elif len(str(value)) > VALUE or len(str(option["text"])) > TEXT:
+            named = f"{str(option['text'])[:40]!r}"
+            yield f"the option {named} is longer than Argilla takes ({VALUE} characters, shown {TEXT})", "Shorten it."
 
 
 def fits_label(count: int) -> bool:

@@ -380,7 +380,10 @@
       const { buttons, more, made } = boxes[number];
       const now = steps[number] || {};
       const label = labels.get(now.label);
-      for (const button of buttons) button.classList.toggle("chosen", button.dataset.label === now.label);
+      for (const button of buttons) {
+        button.classList.toggle("chosen", button.dataset.label === now.label);
+        button.setAttribute("aria-pressed", String(button.dataset.label === now.label));
+      }
       made.style.setProperty("--color", label ? label.color : "");
       made.dataset.kind = label ? "rated" : "unmarked";
       const asksCategory = label && label.error_category;
@@ -536,7 +539,8 @@
       if (options.show_edit_distance) {
         const now = plainBreaks(box.value);
         const chars = distance([...source], [...now]), words = distance(wordsOf(source), wordsOf(now));
-        counts.textContent = (chars === null ? "many" : chars) + " characters, " + (words === null ? "many" : words) + " words changed";
+        const counted = (number, unit) => (number === null ? "many " : number + " ") + unit + (number === 1 ? "" : "s");
+        counts.textContent = counted(chars, "character") + ", " + counted(words, "word") + " changed";
       }
     }
     box.addEventListener("input", () => {
@@ -1185,6 +1189,9 @@
         .map((one) => decodeURIComponent(String(one)));
     }
 
+    const stepsOf = (steps) => steps.length && CONFIG.step_numbers ? (steps.length === 1 ? " step " : " steps ")
+      + steps.slice(0, 12).map((number) => number + 1).join(", ") + (steps.length > 12 ? ", …" : "") : "";
+
     add(root, [bar, lost]);
     const folded = (cards) => CONFIG.folds_steps
       ? fold("The run: " + cards.length + " entries", () => h("div", { class: "steps" }, cards.map((one) => card(one))), { class: "run" })
@@ -1194,8 +1201,9 @@
         (payload.attachments || []).map(picture)),
       (payload.texts || []).map((one) => h("section", { class: "task" }, h("h2", {}, text(one.label)), clip(one.text))),
       payload.files && payload.files.length && !CONFIG.folds_steps ? h("section", { class: "files" }, h("h2", {}, "Files changed"),
-        payload.files.map((file) => h("div", {}, h("code", {}, text(file.path)), " ", h("small", {}, file.change, " ",
-          h("ins", {}, "+" + (file.plus || 0)), " ", h("del", {}, "−" + (file.minus || 0)))))) : null,
+        payload.files.map((file) => h("div", {}, h("code", {}, text((file.old_path ? file.old_path + " → " : "") + file.path)), " ",
+          h("small", {}, file.change, " ", h("ins", {}, "+" + (file.plus || 0)), " ", h("del", {}, "−" + (file.minus || 0)),
+            stepsOf(file.steps || []))))) : null,
       payload.cards && !CONFIG.shows_steps ? folded(payload.cards) : null,
       asked,
     ]);
@@ -1272,18 +1280,24 @@
     }
     if (scroller) {
       scroller.addEventListener("scroll", follow, { passive: true });
+      let going = 0;
       reveal = (element) => {
-        const put = () => {
+        let still = 0;
+        const put = (frames) => {
           const view = scroller.getBoundingClientRect(), box = element.getBoundingClientRect();
           const under = bar.offsetHeight + 12;
           // In the middle of what the bar leaves; from its beginning where it is higher than that.
           const space = Math.max((view.height - under - box.height) / 2, 0);
-          scroller.scrollTop += frame.getBoundingClientRect().top + box.top - view.top - under - space;
+          const off = Math.round(frame.getBoundingClientRect().top + box.top - view.top - under - space);
+          if (off) scroller.scrollTop += off;
+          // Cards that come near are drawn first then, have their height, and move the others.
+          still = off ? 0 : still + 1;
+          if (frames > 0 && still < 4) going = requestAnimationFrame(() => put(frames - 1));
         };
-        put();
-        // Cards that come into view are drawn first then, and have their height.
-        requestAnimationFrame(put);
+        cancelAnimationFrame(going);
+        put(30);
       };
+      for (const kind of ["wheel", "pointerdown"]) window.addEventListener(kind, () => cancelAnimationFrame(going), { passive: true });
     }
 
     function connect(tries) {
@@ -1342,8 +1356,11 @@
 
     // The raw answer is of no use to people, and what they type must not get into it.
     function quiet({ node }) {
-      const title = node.querySelector(".title-area");
+      const title = node.querySelector(".title-area"), place = node.parentElement;
       node.inert = true;
+      // Beside other questions it is gone; alone, its title says why there is nothing to fill in.
+      if (title && place && place.parentElement && place.parentElement.childElementCount > 1
+        && (place.getAttribute("aria-label") || "").startsWith("Question:")) place.style.display = "none";
       for (const part of node.children) if (title && part !== title) part.style.display = "none";
       if (!title) Object.assign(node.style, { maxHeight: "5.5em", overflow: "auto", opacity: "0.6" });
       // Argilla begins in that box. Keys are for the panel, unless somebody is at another place of the page.

@@ -15,7 +15,7 @@ from potato_bridge.converters.argilla.panel.question import Said, Seen, Subject
 from potato_bridge.converters.argilla.plan import Extent, QuestionPlan
 from potato_bridge.converters.diffs.of_trace import diff_of_trace
 from potato_bridge.converters.review import shown_word, tell_change
-from potato_bridge.converters.view.change import FileView, show
+from potato_bridge.converters.view.change import BLANK, FileView, show
 from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model.code_review import MAX_RATING, CodeReviewScheme
@@ -82,7 +82,7 @@ def _change(file: FileView) -> str:
     lines = [f"{head}: {file.status}, +{file.added} −{file.removed}", *file.notes]
     for hunk in file.hunks:
         lines += ["", hunk.head]
-        lines += [f"{line.old:>6}{line.new:>6} {_SIGNS[line.kind]}{line.text}{line.end}" for line in hunk.lines]
+        lines += [f"{line.old:>6}{line.new:>6} {_SIGNS[line.kind]}{line.text.removesuffix(BLANK)}{line.end}" for line in hunk.lines]
     return "\n".join(lines)
 
 

@@ -7,6 +7,7 @@ from msgspec import UNSET
 
 from potato_bridge.converters.answer import Answer
 from potato_bridge.converters.argilla.fields import safe, unsafe
+from potato_bridge.converters.argilla.guidelines import plain
 from potato_bridge.converters.argilla.panel.payload import to_plain
 from potato_bridge.converters.argilla.panel.question import PanelQuestion, Said, Seen, Subject
 from potato_bridge.converters.argilla.plan import QuestionPlan
@@ -64,8 +65,8 @@ def _data(scheme: CodeReviewScheme, subject: Subject) -> dict[str, Any]:
 
 def _file(file: Any) -> dict[str, Any]:
     """A file with its lines as columns: a thousand objects with five keys each would be most of the page."""
-    plain: dict[str, Any] = to_plain(file)
-    plain["hunks"] = [
+    made: dict[str, Any] = to_plain(file)
+    made["hunks"] = [
         {
             "head": storable(hunk.head),
             "kinds": "".join(line.kind for line in hunk.lines),
@@ -76,7 +77,7 @@ def _file(file: Any) -> dict[str, Any]:
         }
         for hunk in file.hunks
     ]
-    return plain
+    return made
 
 
 def _guidelines(scheme: CodeReviewScheme) -> list[str]:
@@ -85,11 +86,13 @@ def _guidelines(scheme: CodeReviewScheme) -> list[str]:
         "number, then the last one with Shift held. To comment on a file as a whole, click “Comment on file” at its "
         "name."
     ]
-    hints = [f"“{shown_word(c.name)}”: {c.description}" for c in scheme.comment_categories if c.description]
+    hints = [
+        f"“{plain(shown_word(c.name))}”: {plain(c.description)}" for c in scheme.comment_categories if c.description
+    ]
     if hints:
         lines.append(f"The categories: {'; '.join(hints)}.")
     if scheme.file_rating_dimensions:
-        words = " and ".join(shown_word(word).lower() for word in scheme.file_rating_dimensions)
+        words = " and ".join(plain(shown_word(word).lower()) for word in scheme.file_rating_dimensions)
         lines.append(f"Below each file, rate it from 1 (poor) to {MAX_RATING} (good): {words}.")
     lines.append("At the end, give a verdict at the right, and submit.")
     return lines

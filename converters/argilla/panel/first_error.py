@@ -6,6 +6,7 @@ from typing import Any, Final, cast
 from msgspec import UNSET
 
 from potato_bridge.converters.answer import Answer
+from potato_bridge.converters.argilla.guidelines import plain
 from potato_bridge.converters.argilla.panel.question import PanelQuestion, Said, Seen
 from potato_bridge.converters.argilla.panel.rewards import reward_notices
 from potato_bridge.converters.rewards import check_total
@@ -46,15 +47,18 @@ def _guidelines(scheme: ProcessReward) -> list[str]:
     texts = options.labels
     lines = [
         f"Read the steps from the first to the last and click the **first wrong one**. The steps before it count as "
-        f"“{texts.correct}”, it counts as “{texts.first_error}”, and the steps after it as “{texts.downstream}”.",
+        f"“{plain(texts.correct)}”, it counts as “{plain(texts.first_error)}”, and the steps after it as "
+        f"“{plain(texts.downstream)}”.",
     ]
     if options.allow_no_error:
-        lines.append(f"If nothing is wrong, click “All steps correct”: “{texts.all_correct}”.")
+        lines.append(f"If nothing is wrong, click “All steps correct”: “{plain(texts.all_correct)}”.")
     lines.append("Entries with a dashed border (what the user, the system or a tool said) are shown and not rated.")
     if scheme.shortcuts.enabled:
+        after, before = scheme.shortcuts.next_step or "j", scheme.shortcuts.prev_step or "k"
         lines.append(
-            "Keys, after a click into the trace: `j` and `k` go from step to step, `Enter` chooses and confirms, `1` "
-            "to `9` choose a step" + (", `0` all steps correct." if options.allow_no_error else ".")
+            f"Keys, after a click into the trace: **{plain(after)}** and **{plain(before)}** go from step to step, "
+            "**Enter** chooses and confirms, **1** to **9** choose a step"
+            + (", **0** all steps correct." if options.allow_no_error else ".")
         )
     return lines
 

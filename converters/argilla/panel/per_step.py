@@ -1,11 +1,13 @@
 """Scheme process_reward, mode per_step, in the panel: buttons at each step."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from msgspec import UNSET
 
 from potato_bridge.converters.answer import Answer
+from potato_bridge.converters.argilla.guidelines import plain
 from potato_bridge.converters.argilla.panel.question import PanelQuestion, Said, Seen
 from potato_bridge.converters.argilla.panel.rewards import reward_notices
 from potato_bridge.converters.rewards import all_required, asks_category, check_total, label_of, steps_are
@@ -18,6 +20,7 @@ _STEPS: Final = "steps"
 _LABEL, _ERROR, _NOTES = "label", "error_category", "notes"
 #: Keys of labels that have none in the config, while they last.
 _DIGITS: Final = "123456789"
+_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,7}", re.ASCII)
 
 
 def _settings(scheme: ProcessReward) -> dict[str, Any]:
@@ -58,19 +61,23 @@ def _keys(scheme: ProcessReward) -> dict[str, str]:
 
 
 def _guidelines(scheme: ProcessReward) -> list[str]:
-    labels = ", ".join(f"“{label.display}”" for label in scheme.per_step.labels)
+    labels = ", ".join(f"“{plain(label.display)}”" for label in scheme.per_step.labels)
     lines = [
         f"Read each step and choose a label: {labels}.",
         "Entries with a dashed border (what the user, the system or a tool said) are shown and not rated.",
     ]
     if asked := asks_category(scheme):
-        wording = " or ".join(f"“{label.display}”" for label in asked)
+        wording = " or ".join(f"“{plain(label.display)}”" for label in asked)
         lines.append(f"For {wording} you are also asked what kind of error it is.")
     if all_required(scheme):
         lines.append("Every step needs a label before the answer can be submitted.")
     if keys := _keys(scheme):
-        shown = ", ".join(f"`{keys[lb.value]}` {lb.display}" for lb in scheme.per_step.labels if lb.value in keys)
-        lines.append(f"Keys, after a click into the trace: {shown}; `j` and `k` go from step to step.")
+        shown = ", ".join(
+            f"**{plain(keys[lb.value])}** {plain(lb.display)}" for lb in scheme.per_step.labels if lb.value in keys
+        )
+        after, before = scheme.shortcuts.next_step or "j", scheme.shortcuts.prev_step or "k"
+        turns = f"**{plain(after)}** and **{plain(before)}** go from step to step"
+        lines.append(f"Keys, after a click into the trace: {shown}; {turns}.")
     return lines
 
 
@@ -81,7 +88,7 @@ def _read(scheme: ProcessReward, seen: Seen, said: Said, answer: Answer, complet
     rated = [label is not None for label in reader.value.labels]
     if any(rated) or reader.value.step_details:
         answer.annotations[scheme.name] = reader.value.to_json()
-    if complete and scheme.required:
+    if complete and scheme.required and not reader.unreadable:
         missing = [n + 1 for n, is_rated in enumerate(rated) if not is_rated and n not in reader.bad]
         if not any(rated) and not reader.bad:
             answer.flag("missing-required", "the required answer is missing", scheme)
@@ -90,11 +97,17 @@ def _read(scheme: ProcessReward, seen: Seen, said: Said, answer: Answer, complet
 
 
 class _Reader:
-    """Reads the steps of one answer; what is no answer stays in `controls`, with a flag."""
+    """Reads the steps of one answer; what is no answer stays in `controls`, with a flag.
+
+    Attributes:
+        bad: Steps that something was said of which is no label: they are not missing.
+        unreadable: Whether nothing of the answer is one.
+    """
 
     def __init__(self, scheme: ProcessReward, total: int, answer: Answer) -> None:
         self.value = PerStep(labels=[None] * total, step_details={})
         self.bad: set[int] = set()
+        self.unreadable = False
         self._scheme, self._answer = scheme, answer
         self._labels = {label.value: label for label in scheme.per_step.labels}
         self._asked = {label.value for label in asks_category(scheme)}
@@ -102,15 +115,18 @@ class _Reader:
     def take(self, raw: Any) -> None:
         steps = raw.get(_STEPS) if isinstance(raw, Mapping) else None
         if not isinstance(steps, Mapping):
+            self.unreadable = True
             self._keep(raw, "bad-result", "the steps with their labels were expected")
             return
         for name, found in steps.items():
-            number = int(name) if name.isascii() and name.isdigit() and len(name) < 8 else -1
+            number = int(name) if _NUMBER.fullmatch(name) else -1
             if not 0 <= number < len(self.value.labels):
                 message = f"step {name!r}" if number < 0 else f"step {number + 1}"
                 total = len(self.value.labels)
+                self.bad.add(number)
                 self._keep({name: found}, "step-out-of-range", f"{message} is not among the {total} steps of the item")
             elif not isinstance(found, Mapping):
+                self.bad.add(number)
                 self._keep({name: found}, "bad-result", f"step {number + 1}: a label was expected")
             else:
                 self._step(number, found)

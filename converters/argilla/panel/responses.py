@@ -1,6 +1,5 @@
 """Responses ↔ answers. Reading never raises: what cannot be understood is kept as it is, and flagged."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -59,8 +58,8 @@ def _panel(text: Any, answer: Answer) -> dict[str, Any]:
     if text is None or text == "":
         return {}
     try:
-        found = json.loads(text) if isinstance(text, str) else None
-    except (ValueError, RecursionError):
+        found = fields.read_json(text) if isinstance(text, str) else None
+    except ValueError:
         found = None
     schemes = found.get("schemes") if isinstance(found, dict) else None
     if not isinstance(found, dict) or not isinstance(schemes, dict):

@@ -6,13 +6,16 @@ from typing import Any, Final
 from potato_bridge.converters.argilla import fields
 from potato_bridge.converters.argilla.guidelines import guidelines
 from potato_bridge.converters.argilla.limits import check_settings
+from potato_bridge.converters.argilla.panel.question import PanelQuestion
 from potato_bridge.converters.argilla.panel.questions import asked_schemes, native_name
 from potato_bridge.converters.argilla.panel.template import template as make_template
 from potato_bridge.converters.argilla.plan import Extent, FieldPlan, PropertyPlan, QuestionPlan, Settings
 from potato_bridge.converters.argilla.tell import tell
 from potato_bridge.converters.view.page import reviews_code, trace_display
 from potato_bridge.converters.view.text import storable
+from potato_bridge.errors import InputError
 from potato_bridge.model import Project
+from potato_bridge.model.project import Scheme
 from potato_bridge.notices import Notices
 
 _ANSWER: Final = QuestionPlan(
@@ -62,6 +65,14 @@ def build_settings(
     return settings
 
 
+def _settings(project: Project, scheme: Scheme, question: PanelQuestion[Any]) -> dict[str, Any]:
+    try:
+        return question.settings(scheme)
+    except InputError as error:
+        place = f"{project.config}{f':{scheme.line}' if scheme.line else ''}"
+        raise InputError(f"{place}: {scheme.name}: {error.message}", hint=error.hint) from error
+
+
 def _config(project: Project) -> dict[str, Any]:
     """What the script gets for all records."""
     schemes, display = asked_schemes(project), trace_display(project)
@@ -79,7 +90,7 @@ def _config(project: Project) -> dict[str, Any]:
                 "widget": question.widget,
                 "description": storable(scheme.description or question.description or scheme.name),
                 "required": scheme.required,
-                **question.settings(scheme),
+                **_settings(project, scheme, question),
             }
             for scheme, question in schemes
             if question.widget

@@ -16,6 +16,7 @@ CONFIG: Final = "#CONFIG#"
 _FORBIDDEN: Final = (
     (re.compile(r"\$[&`'$<0-9]"), "a dollar sign before that character inserts other text"),
     (re.compile(r"</(?:script|style)", re.IGNORECASE), "it would end the script or the style too early"),
+    (re.compile("<!--"), "in a script it can hide where the script ends"),
     (re.compile("#(?:RECORD_OBJECT|TEMPLATE)#"), "Argilla puts other text in its place"),
     (
         re.compile(r"\b(?:innerHTML|outerHTML|insertAdjacentHTML|document\.write)\b"),

@@ -67,16 +67,20 @@ def _read(scheme: TrajectoryEdit, seen: Seen, said: Said, answer: Answer, comple
         return
     positions = {place: at for at, place in enumerate(reader.places)}
     reasons: list[tuple[int, Any]] = []
+    taken: set[int] = set()
     for edit in edits:
         problem: tuple[str, str] | None
         found = edit if isinstance(edit, Mapping) else {}
         step, field, text = found.get("step"), found.get("field"), found.get("text")
-        at = positions.get((step, field)) if isinstance(step, int) and isinstance(field, str) else None
-        if at is None:
+        at = positions.get((step, field)) if type(step) is int and isinstance(field, str) else None
+        if at in taken:
+            problem = "bad-result", f"{reader.label(at)}: it is edited twice"
+        elif at is None:
             problem = "step-out-of-range", f"the item has no field {field!r} of step {step!r} to correct"
         elif not isinstance(text, str) or not isinstance(found.get("reason", ""), str):
             problem = "bad-result", f"{reader.label(at)}: one text was expected"
         else:
+            taken.add(at)
             problem = reader.edit(at, text)
             reasons.append((at, edit))
         if problem:

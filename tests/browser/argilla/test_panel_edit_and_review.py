@@ -88,7 +88,6 @@ def test_a_change_is_reviewed(desk, argilla_page):
     frame.locator("button.comment-file").first.click()
     form.locator("button.category[data-category=praise]").click()
     form.locator("textarea.words").fill("Nice file")
-    page.screenshot(path="/tmp/review.png")
     form.locator("button.save-comment").click()
     frame.locator(".rating[data-dimension=correctness] button[data-value='4']").first.click()
     page.get_by_text("Request changes").click()

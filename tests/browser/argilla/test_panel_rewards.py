@@ -60,12 +60,14 @@ def test_steps_are_rated(per_step, argilla_page):
     desk.pull(drafts=True)
     assert [(one.status, one.annotator) for one in desk.records()] == [("draft", ann.username)]
 
-    # It is there when the draft is opened again; keys go on.
+    # It is there when the draft is opened again, and still not enough; keys go on, without a click before.
     frame = open_panel(page, desk.dataset, status="draft")
     steps = frame.locator(".card.step")
     assert steps.nth(2).locator("textarea").input_value() == "a </script> & $& tail"
-    steps.nth(0).locator("header").click()
-    for key in ("j", "3", "j", "j", "1", "j", "5"):
+    assert not submit_button(page).is_enabled()
+    assert not is_changed(page)
+    assert not page.locator("[contenteditable]").is_visible()
+    for key in ("j", "j", "3", "j", "j", "1", "j", "5"):
         page.keyboard.press(key)
     assert frame.locator(".status").inner_text() == "5 of 5 steps rated, score 1.75"
     assert submit_button(page).is_enabled()
@@ -151,6 +153,63 @@ def test_the_first_error_is_chosen_and_confirmed(first_error, argilla_page):
         "labels": [1] * (total - 1) + [-1],
     }
     assert errors(page) == []
+
+
+def test_what_was_suggested_or_typed_is_looked_at_first(first_error, argilla_page):
+    desk = first_error
+    item = sorted(desk.on_server())[0]
+    desk.keep_only(item)
+    ann = desk.annotator()
+    suggested = '{"v":1,"complete":true,"schemes":{"process_reward":{"first_error_step":1}}}'
+    _suggest(desk, item, suggested)
+    page = argilla_page(ann)
+    frame = open_panel(page, desk.dataset)
+    status = frame.locator(".status")
+    assert "first error: step 2" in status.inner_text()
+    assert "the choice is not confirmed" in status.inner_text()
+    assert not submit_button(page).is_enabled()
+    # That it was not confirmed is not forgotten with a draft.
+    save_draft(page)
+    frame = open_panel(page, desk.dataset, status="draft")
+    assert "the choice is not confirmed" in status.inner_text()
+    # Argilla's keys work from within the panel; they do not submit what is not ready.
+    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Enter")
+    assert status.inner_text() == "first error: step 2"
+    with page.expect_response(lambda answer: "/responses" in answer.url and answer.request.method == "PUT") as saved:
+        page.keyboard.press("Control+Enter")
+    assert saved.value.ok
+    assert desk.said(item, ann) == {"status": "submitted", "answer": {"process_reward": {"first_error_step": 1}}}
+
+    # What the panel cannot read is shown, and stays until something is changed.
+    [response] = desk.on_server()[item]["responses"]
+    typed = {"status": "submitted", "values": {"answer": {"value": "step 2, I think"}}}
+    desk.argilla.client(ann).put(f"/api/v1/responses/{response['id']}", json=typed).raise_for_status()
+    frame = open_panel(page, desk.dataset, status="submitted")
+    frame.locator(".unread summary").click()
+    assert frame.locator(".unread pre").inner_text() == "step 2, I think"
+    assert not is_changed(page)
+    assert not submit_button(page).is_enabled()
+    assert errors(page) == []
+
+
+def test_the_list_of_records_takes_no_answer(per_step, argilla_page):
+    desk = per_step
+    page = argilla_page(desk.annotator())
+    open_panel(page, desk.dataset)
+    page.locator("[data-title='Bulk view']").click()
+    frame = page.frame_locator("iframe >> nth=0")
+    frame.locator(".status .missing").get_by_text("This list gives all records one answer").wait_for()
+    assert frame.locator(".asked").get_attribute("inert") is not None
+    assert errors(page) == []
+
+
+def _suggest(desk: Desk, item: str, answer: str) -> None:
+    http = desk.argilla.http
+    questions = http.get(f"/api/v1/datasets/{desk.dataset}/questions").raise_for_status().json()["items"]
+    [question] = [one["id"] for one in questions if one["name"] == "answer"]
+    body = {"question_id": question, "value": answer, "agent": "a model"}
+    http.put(f"/api/v1/records/{desk.on_server()[item]['id']}/suggestions", json=body).raise_for_status()
 
 
 def test_without_the_bridge_the_answer_can_be_pasted(first_error, argilla_page):

@@ -487,7 +487,7 @@ def test_a_number_of_answers_that_is_none(value: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read(tmp_path, f"{HEAD}max_annotations_per_item: {value}\n{SCHEME}")
     [problem] = caught.value.problems
-    assert problem.line == 5 and "max_annotations_per_item: expected a whole number of at least 1" in problem.message
+    assert (problem.line, problem.path) == (5, "max_annotations_per_item")
 
 
 # --- other schemes ---------------------------------------------------------------------------------------------------

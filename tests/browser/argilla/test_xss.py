@@ -1,0 +1,258 @@
+"""Hostile text in every place of an item and of an answer, both layouts, also opened again: it is data, and runs nowhere.
+
+First an unguarded field shows that one of the payloads does run in Argilla.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from potato_bridge.converters.argilla.layouts import LAYOUTS
+from potato_bridge.converters.argilla.plan import Stored
+from potato_bridge.model import Record
+from tests.servers.argilla_desk import Desk, ready
+from tests.servers.argilla_pages import open_records
+
+RUN = "parent.pwned=(parent.pwned||0)+1"
+PAYLOADS = [
+    f"</script><script>{RUN}</script>",
+    f"</SCRIPT ><script>{RUN}</script>",
+    f"<script>{RUN}</script>",
+    f'<img src=x onerror="{RUN}">',
+    f"<img src=x onerror={RUN}>",
+    f"<svg onload={RUN}>",
+    f"<svg><script>{RUN}</script></svg>",
+    f'<iframe srcdoc="<script>{RUN}</script>"></iframe>',
+    f'<iframe src="javascript:{RUN}"></iframe>',
+    f"<details open ontoggle={RUN}>x</details>",
+    f"<body onload={RUN}>",
+    f"<input autofocus onfocus={RUN}>",
+    f"<video><source onerror={RUN}></video>",
+    f'<a href="javascript:{RUN}">click</a>',
+    f"<math><mtext><style><img src=x onerror={RUN}></style></mtext></math>",
+    f"<style>@import 'x';</style><img src=x onerror={RUN}>",
+    f'<noscript><p title="</noscript><img src=x onerror={RUN}>">',
+    f"<template><img src=x onerror={RUN}></template>",
+    f"&lt;img src=x onerror={RUN}&gt;",
+    f"&#60;script&#62;{RUN}&#60;/script&#62;",
+    f"$`<script>{RUN}</script>",
+    f"$'<script>{RUN}</script>",
+    "$& $$ $1 $<name>",
+    f'";{RUN};//',
+    f"';{RUN};//",
+    f"`${{{RUN}}}`",
+    f"\u2028{RUN}\u2029",
+    f"{{{{constructor.constructor('{RUN}')()}}}}",
+    f"![x](javascript:{RUN}) [y](javascript:{RUN})",
+    f"<!--<script>{RUN}</script>-->]]><script>{RUN}</script>",
+]
+CONFIG = """
+annotation_task_name: {name}
+task_dir: .
+data_files: [items.jsonl]
+item_properties: {{id_key: id, text_key: task}}
+max_annotations_per_item: 9
+instance_display:
+  fields:
+    - {{key: task, type: text, label: Task}}
+    - {{key: more, type: text, label: More}}
+    - {{key: turns, type: coding_trace, label: Turns}}
+annotation_schemes:
+{schemes}
+"""
+STEPS = """
+  - annotation_type: process_reward
+    name: reward
+    mode: per_step
+    steps_key: turns
+    description: {text}
+    per_step:
+      allow_notes: true
+      labels:
+        - {{value: good, display: {text}, color: green, score: 1}}
+        - {{value: bad, display: Bad, color: red, score: -1}}
+"""
+OTHERS = """
+  - {{annotation_type: code_review, name: review, description: {text}, comment_categories: [bug, {text}], allow_summary: true}}
+  - {{annotation_type: text, name: why, description: {text}}}
+  - {{annotation_type: radio, name: mood, description: {text}, labels: [{text}, other]}}
+  - {{annotation_type: trajectory_edit, name: edit, steps_key: steps, require_reason_on_edit: true}}
+  - {{annotation_type: span, name: marks, target_field: more, labels: [{text}, b]}}
+"""
+SPAN = "  - {{annotation_type: span, name: marks, target_field: more, labels: [b, c]}}\n  - {{annotation_type: radio, name: mood, labels: [{text}, x]}}\n"
+WATCH = "() => [window.pwned, ...Array.from({ length: frames.length }, (_, n) => { try { return frames[n].pwned } catch { } })]"
+
+
+def write(folder, name, schemes, text):
+    folder.mkdir(exist_ok=True)
+    quoted = json.dumps(text)
+    (folder / "config.yaml").write_text(CONFIG.format(name=name, schemes=schemes.format(text=quoted)), encoding="utf-8")
+    call = {
+        "tool": "Edit",
+        "input": {"file_path": f"a{text[:40]}.py", "old_string": text, "new_string": f"{text}!"},
+        "output": text,
+    }
+    shell = {"tool": "Bash", "input": {"command": text}, "output": text}
+    items = [
+        {
+            "id": f"item {n} {one}",
+            "task": one,
+            "more": one,
+            "turns": [
+                {"role": "user", "content": one},
+                {"role": "assistant", "content": one, "reasoning": one, "tool_calls": [call, shell]},
+                {"role": "assistant", "content": f"{one}\n{text}"},
+            ],
+            "steps": [{"thought": one, "action": one}],
+        }
+        for n, one in enumerate(PAYLOADS)
+    ]
+    (folder / "items.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items), encoding="utf-8")
+
+
+@pytest.fixture
+def look(argilla_page):
+    """Goes through the records of a queue and tells what ran; nothing may ask for anything outside of the server either."""
+
+    def walk(desk, user, status="pending", *, panel=True, count=len(PAYLOADS)):
+        page = argilla_page(user)
+        asked = []
+        page.on(
+            "request",
+            lambda request: asked.append(request.url) if not request.url.startswith(desk.argilla.url) else None,
+        )
+        page.on("dialog", lambda dialog: dialog.dismiss())
+        ran = []
+        open_records(page, desk.dataset, status=status)
+        for n in range(count):
+            if panel:
+                ready(page)
+            ran += [one for one in page.evaluate(WATCH) if one]
+            if n + 1 < count:
+                before = page.url
+                page.locator(".pagination button, [class*=pagination] button").last.click()
+                page.wait_for_function("before => location.href !== before", arg=before)
+        outside = [url for url in asked if "fonts.g" not in url and not url.startswith(("data:", "blob:"))]
+        page.context.close()
+        return ran, outside
+
+    return walk
+
+
+def test_an_unguarded_field_runs_a_payload(argilla, tmp_path, look):
+    """Else the tests below would show nothing."""
+    write(tmp_path, "unguarded", STEPS, "x")
+    desk = Desk(argilla, tmp_path)
+    http = argilla.http
+    body = {"name": "unguarded", "workspace_id": desk.workspace}
+    made = http.post("/api/v1/datasets", json=body).raise_for_status().json()["id"]
+    field = {
+        "name": "text",
+        "title": "T",
+        "required": True,
+        "settings": {"type": "custom", "template": "<p>x</p>", "advanced_mode": True},
+    }
+    http.post(f"/api/v1/datasets/{made}/fields", json=field).raise_for_status()
+    question = {"name": "q", "title": "Q", "required": True, "settings": {"type": "text"}}
+    http.post(f"/api/v1/datasets/{made}/questions", json=question).raise_for_status()
+    http.put(f"/api/v1/datasets/{made}/publish").raise_for_status()
+    items = [{"fields": {"text": {"x": PAYLOADS[0]}}}]
+    http.put(f"/api/v1/datasets/{made}/records/bulk", json={"items": items}).raise_for_status()
+    desk.dataset = made
+    ran, _ = look(desk, argilla.owner, panel=False, count=1)
+    assert ran
+    desk.close()
+
+
+def answer(desk, user, annotations):
+    """Answers all records with hostile text, as far as the layout has a place for it."""
+    layout = LAYOUTS[desk.layout or "panel"]
+    for item, record in desk.on_server().items():
+        stored = Stored(record["external_id"], record["fields"], record["metadata"])
+        said = {name: make(item) if callable(make) else make for name, make in annotations.items()}
+        written = layout.write_answer(desk.project, Record(id="x", annotator="a", annotations=said), [stored])
+        values = written.get(record["external_id"], {})
+        body = {"status": "submitted", "values": {name: {"value": value} for name, value in values.items()}}
+        desk.argilla.client(user).post(f"/api/v1/records/{record['id']}/responses", json=body).raise_for_status()
+
+
+@pytest.mark.parametrize("text", [PAYLOADS[0], PAYLOADS[3]])
+def test_the_panel_runs_nothing(argilla, tmp_path, look, text):
+    write(tmp_path, f"panel {PAYLOADS.index(text)}", STEPS + OTHERS, text)
+    desk = Desk(argilla, tmp_path)
+    assert desk.push().created == len(PAYLOADS)
+    assert look(desk, argilla.owner) == ([], [])
+    number = {f"item {n} {one}": one for n, one in enumerate(PAYLOADS)}
+    ann = desk.annotator()
+    label = {"label": "good", "notes": text}
+    said = {
+        "reward": lambda item: {
+            "mode": "per_step",
+            "total_steps": 2,
+            "labels": [1.0, None],
+            "step_details": {"0": {**label, "notes": number[item]}},
+        },
+        "review": lambda item: {
+            "verdict": "approve",
+            "comments": [
+                {
+                    "category": text,
+                    "file": f"a{text[:40]}.py",
+                    "line": None,
+                    "text": number[item],
+                    "suggestion": number[item],
+                }
+            ],
+            "file_ratings": {},
+            "summary": number[item],
+        },
+        "why": lambda item: number[item],
+        "mood": text,
+    }
+    answer(desk, ann, said)
+    assert look(desk, ann, "submitted") == ([], [])
+    desk.pull()
+    found = {record.id: record.annotations["why"] for record in desk.records()}
+    assert found == number
+    desk.close()
+
+
+@pytest.mark.parametrize("schemes", [STEPS, SPAN], ids=["steps", "spans"])
+def test_the_native_layout_runs_nothing(argilla, tmp_path, look, schemes):
+    write(tmp_path, f"native {len(schemes)}", schemes, PAYLOADS[0])
+    desk = Desk(argilla, tmp_path, layout="native")
+    count = desk.push().created
+    assert count == len(PAYLOADS) * (2 if schemes == STEPS else 1)
+    assert look(desk, argilla.owner, panel=False, count=count) == ([], [])
+    ann = desk.annotator()
+    if schemes == STEPS:
+        said = {
+            "reward": {
+                "mode": "per_step",
+                "total_steps": 2,
+                "labels": [1.0, 1.0],
+                "step_details": {str(n): {"label": "good", "notes": PAYLOADS[n]} for n in range(2)},
+            }
+        }
+        for record in desk.on_server().values():
+            parts = [Stored(record["external_id"], record["fields"], record["metadata"])]
+            written = LAYOUTS["native"].write_answer(
+                desk.project, Record(id="x", annotator="a", annotations=said), parts
+            )
+            body = {
+                "status": "submitted",
+                "values": {k: {"value": v} for k, v in written[record["external_id"]].items()},
+            }
+            argilla.client(ann).post(f"/api/v1/records/{record['id']}/responses", json=body).raise_for_status()
+    else:
+        answer(
+            desk,
+            ann,
+            {"mood": PAYLOADS[0], "marks": lambda item: [{"start": 0, "end": 1, "label": "b", "field": "more"}]},
+        )
+    assert look(desk, ann, "submitted", panel=False, count=count) == ([], [])
+    desk.pull()
+    assert len(desk.records()) == len(PAYLOADS)
+    desk.close()
