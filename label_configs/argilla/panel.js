@@ -138,7 +138,8 @@
         h("span", { class: "title" }, text(part.title)), " ", h("small", {}, text(part.detail)), badges(part.badges)),
       parts(part.parts)),
     observation: (part) => h("div", { class: "observation" }, badges(part.badges), parts(part.parts)),
-    subagent: (part) => fold(text(part.title), () => h("div", { class: "sub" }, (part.cards || []).map((one) => card(one)))),
+    // The steps of a sub-agent have numbers of their own, and are not rated.
+    subagent: (part) => fold(text(part.title), () => h("div", { class: "sub" }, (part.cards || []).map((one) => card({ ...one, number: undefined })))),
   };
 
   const parts = (list) => (list || []).map((part) => (PARTS[part.kind] ? PARTS[part.kind](part) : null));
@@ -1307,7 +1308,8 @@
         const record = link.form.record;
         const pending = record ? record.isPending : !answer.value;
         asked.inert = link.form.bulk;
-        load(answer.value, !pending);
+        // A pending record has what was suggested, or what was said before one went on to another record.
+        load(answer.value, !pending || answer.value !== answer.originalValue);
         // What was saved is not touched by looking at it.
         refresh(pending);
         askAgain(answer);

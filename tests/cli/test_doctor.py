@@ -1,4 +1,4 @@
-"""`doctor` on Argilla, alone and beside Label Studio; and push and pull, which do not know it yet."""
+"""`doctor` on Argilla, alone and beside Label Studio; and which of the two a command is for."""
 
 from __future__ import annotations
 
@@ -74,13 +74,24 @@ def test_no_key_in_the_settings(bridge, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("verb", ["push", "pull", "status"])
-def test_push_and_pull_do_not_know_argilla_yet(bridge, tmp_path, verb) -> None:
+def test_which_server_a_command_is_for(bridge, tmp_path, verb) -> None:
     (tmp_path / "items.jsonl").write_text('{"id": "a", "text": "t"}\n')
     config = "annotation_task_name: x\ndata_files: [items.jsonl]\nitem_properties: {id_key: id, text_key: text}\n"
     scheme = "annotation_schemes:\n  - {annotation_type: radio, name: q, description: Which, labels: [a, b]}\n"
     (tmp_path / "config.yaml").write_text(config + scheme)
-    refused = bridge(verb, "config.yaml", ARGILLA_API_URL="http://127.0.0.1:9", ARGILLA_API_KEY="key")
-    assert refused.code == 2, refused.err
-    assert "Argilla" in refused.err and "yet" in refused.err
+    nowhere = {"ARGILLA_API_URL": "http://127.0.0.1:9", "ARGILLA_API_KEY": "key"}
+    argilla = bridge(verb, "config.yaml", **nowhere)
+    assert argilla.code == 4 and "127.0.0.1:9" in argilla.err, argilla.err
     label_studio = bridge(verb, "config.yaml")
-    assert "LABEL_STUDIO_API_KEY" in label_studio.err and "Argilla" not in label_studio.err
+    assert label_studio.code == 2 and "LABEL_STUDIO_API_KEY" in label_studio.err and "Argilla" not in label_studio.err
+    both = bridge(verb, "config.yaml", LABEL_STUDIO_API_KEY="x", **nowhere)
+    assert both.code == 2 and "--backend" in both.err
+    said = bridge(verb, "config.yaml", "--backend", "argilla", LABEL_STUDIO_API_KEY="x", **nowhere)
+    assert said.code == 4, said.err
+    (tmp_path / "potato-bridge.yaml").write_text("backend: argilla\n")
+    assert bridge(verb, "config.yaml", LABEL_STUDIO_API_KEY="x", **nowhere).code == 4
+    assert "ARGILLA_API_KEY" in bridge(verb, "config.yaml").err
+    wrong = bridge(verb, "config.yaml", "--project", "7", **nowhere)
+    assert wrong.code == 2 and "--project is for Label Studio" in wrong.err
+    wrong = bridge(verb, "config.yaml", "--backend", "label_studio", "--layout", "native", LABEL_STUDIO_API_KEY="x")
+    assert wrong.code == 2 and "--layout is for Argilla" in wrong.err

@@ -229,6 +229,7 @@ QUESTION: Final = PanelQuestion[CodeReviewScheme](
         )
     },
     guidelines=_guidelines,
+    keys=frozenset({_COMMENTS, _RATINGS, _SUMMARY}),
     read=_read,
     write=_write,
 )

@@ -99,6 +99,7 @@ QUESTION: Final = PanelQuestion[ProcessReward](
     notices=reward_notices,
     guidelines=_guidelines,
     shows_steps=lambda _: True,
+    keys=frozenset({_STEP}),
     read=_read,
     write=_write,
 )

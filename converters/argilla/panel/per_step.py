@@ -156,6 +156,9 @@ class _Reader:
             detail.notes = notes or None
         elif notes is not None:
             self._keep({str(step): {_NOTES: notes}}, "bad-result", f"step {step + 1}: notes are no text")
+        if unknown := {key: found[key] for key in found.keys() - {_LABEL, _ERROR, _NOTES}}:
+            names = ", ".join(sorted(unknown))[:200]
+            self._keep({str(step): unknown}, "bad-result", f"step {step + 1}: the panel writes no {names}")
         if detail != StepDetail():
             self.value.step_details[step] = detail
 
@@ -190,6 +193,7 @@ QUESTION: Final = PanelQuestion[ProcessReward](
     notices=reward_notices,
     guidelines=_guidelines,
     shows_steps=lambda _: True,
+    keys=frozenset({_STEPS}),
     read=_read,
     write=_write,
 )

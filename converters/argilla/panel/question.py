@@ -99,6 +99,7 @@ class PanelQuestion(Generic[S]):
         guidelines: Scheme → lines of Markdown.
         read: (scheme, what was seen, what was said, answer, whether it must be complete). Never raises.
         write: (scheme, what is seen, canonical value) → what an annotator says who means it. Raises InputError.
+        keys: What the object that its widget writes can have; anything else in it is kept and flagged.
         shows_steps: Scheme → whether its widget shows the steps, so that the panel does not.
     """
 
@@ -113,4 +114,5 @@ class PanelQuestion(Generic[S]):
     guidelines: Callable[[S], Sequence[str]] = lambda _: ()
     read: Callable[[S, Seen, Said, Answer, bool], None]
     write: Callable[[S, Seen, Any], Said]
+    keys: frozenset[str] = frozenset()
     shows_steps: Callable[[S], bool] = lambda _: False

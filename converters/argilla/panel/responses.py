@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from potato_bridge.converters.answer import Answer
 from potato_bridge.converters.argilla import fields
-from potato_bridge.converters.argilla.panel.question import Said, Seen
+from potato_bridge.converters.argilla.panel.question import PanelQuestion, Said, Seen
 from potato_bridge.converters.argilla.panel.questions import asked_schemes, native_name
 from potato_bridge.converters.argilla.panel.records import payload_of
 from potato_bridge.converters.argilla.plan import Part, Stored
@@ -47,6 +47,7 @@ def read_answer(
         # A draft may have a question that was cleared.
         said.natives = {suffix: value for suffix, value in said.natives.items() if value not in (None, [])}
         question.read(scheme, _seen(scheme, data, meta, revision), said, answer, complete)
+        _keep_unknown(scheme, question, said.panel, answer)
     for name, value in (*panel.items(), *values.items()):
         answer.controls.setdefault(name, []).append({"raw": value})
         answer.flag("unknown-control", f"the data set asks for no {name!r}")
@@ -71,6 +72,14 @@ def _panel(text: Any, answer: Answer) -> dict[str, Any]:
         )
         return {}
     return dict(schemes)
+
+
+def _keep_unknown(scheme: Scheme, question: PanelQuestion[Any], raw: Any, answer: Answer) -> None:
+    """What nobody reads; of an object without a single key that somebody does, the reader has said that it is none."""
+    unknown = raw.keys() - question.keys if isinstance(raw, Mapping) and question.keys else None
+    if unknown and {"raw": raw} not in answer.controls.get(scheme.name, ()):
+        answer.controls.setdefault(scheme.name, []).append({"raw": {key: raw[key] for key in unknown}})
+        answer.flag("bad-result", f"the panel writes no {', '.join(sorted(unknown))[:200]}", scheme)
 
 
 def _unreadable(answer: Answer, text: Any, message: str) -> None:

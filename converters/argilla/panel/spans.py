@@ -169,6 +169,7 @@ _QUESTION: Final = PanelQuestion[General](
     data=_data,
     subject=_subject,
     guidelines=_guidelines,
+    keys=frozenset({_SPANS, _UNANSWERABLE}),
     read=_read,
     write=_write,
 )

@@ -14,6 +14,8 @@ from potato_bridge.converters.view.originals import Original, from_data, origina
 from potato_bridge.model.trajectory_scheme import TrajectoryEdit
 
 _EDITS, _FINAL, _ORIGINALS = "edits", "final_answer", "originals"
+#: Keys of an edit.
+_EDIT: Final = frozenset({"step", "field", "text", "reason"})
 
 
 def _settings(scheme: TrajectoryEdit) -> dict[str, Any]:
@@ -73,10 +75,12 @@ def _read(scheme: TrajectoryEdit, seen: Seen, said: Said, answer: Answer, comple
         found = edit if isinstance(edit, Mapping) else {}
         step, field, text = found.get("step"), found.get("field"), found.get("text")
         at = positions.get((step, field)) if type(step) is int and isinstance(field, str) else None
-        if at in taken:
-            problem = "bad-result", f"{reader.label(at)}: it is edited twice"
-        elif at is None:
+        if at is None:
             problem = "step-out-of-range", f"the item has no field {field!r} of step {step!r} to correct"
+        elif at in taken:
+            problem = "bad-result", f"{reader.label(at)}: it is edited twice"
+        elif unknown := sorted(found.keys() - _EDIT):
+            problem = "bad-result", f"{reader.label(at)}: the panel writes no {', '.join(unknown)[:200]}"
         elif not isinstance(text, str) or not isinstance(found.get("reason", ""), str):
             problem = "bad-result", f"{reader.label(at)}: one text was expected"
         else:
@@ -134,6 +138,7 @@ QUESTION: Final = PanelQuestion[TrajectoryEdit](
     about=lambda _, data: about_originals(from_data(data.get(_ORIGINALS))),
     guidelines=_guidelines,
     shows_steps=lambda _: True,
+    keys=frozenset({_EDITS, _FINAL}),
     read=_read,
     write=_write,
 )

@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+from potato_bridge.converters.argilla.fields import to_base64
+from potato_bridge.converters.argilla.panel.records import payload_of
 from tests.servers.annotator import errors
 from tests.servers.argilla_desk import Desk, is_changed, open_panel, submit_button
 from tests.servers.argilla_pages import discard, save_draft, submit
@@ -201,6 +203,37 @@ def test_the_list_of_records_takes_no_answer(per_step, argilla_page):
     frame = page.frame_locator("iframe >> nth=0")
     frame.locator(".status .missing").get_by_text("This list gives all records one answer").wait_for()
     assert frame.locator(".asked").get_attribute("inert") is not None
+    assert errors(page) == []
+
+
+def test_the_steps_of_a_sub_agent_are_not_rated(per_step, argilla_page):
+    desk = per_step
+    item = sorted(desk.on_server())[0]
+    desk.keep_only(item)
+    ann = desk.annotator()
+    # As a trace with the run of another agent in it is written.
+    record = desk.on_server()[item]
+    payload = payload_of(record["fields"])
+    inside = {"number": 0, "role": "Agent", "parts": [{"kind": "prose", "text": {"head": "inside"}}]}
+    payload["cards"][2]["parts"].append({"kind": "subagent", "title": "Helper: 1 steps", "cards": [inside]})
+    changed = {
+        "external_id": record["external_id"],
+        "fields": {"panel": {"b64": to_base64(payload)}},
+        "metadata": record["metadata"],
+    }
+    answer = desk.argilla.http.put(f"/api/v1/datasets/{desk.dataset}/records/bulk", json={"items": [changed]})
+    answer.raise_for_status()
+    page = argilla_page(ann)
+    frame = open_panel(page, desk.dataset)
+    frame.get_by_text("Helper: 1 steps").click()
+    frame.locator(".sub .card").get_by_text("inside").click()
+    page.keyboard.press("1")
+    assert frame.locator(".sub .card header").inner_text() == "Agent"
+    save_draft(page)
+    number = payload["cards"][2]["number"]
+    said = {"process_reward": {"steps": {str(number): {"label": "correct"}}}}
+    assert number != 0
+    assert desk.said(item, ann) == {"status": "draft", "answer": said}
     assert errors(page) == []
 
 

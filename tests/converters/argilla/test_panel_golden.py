@@ -162,7 +162,7 @@ def test_per_step(tmp_path):
                 "color": "gray",
                 "score": 0.5,
                 "error_category": False,
-                "key": "3",
+                "key": "4",
             },
         ],
         "error_categories": ["tool", "logic"],
@@ -174,14 +174,14 @@ def test_per_step(tmp_path):
         "prev_key": "k",
     }
     assert "For “Bad” you are also asked what kind of error it is." in settings.guidelines
-    assert "**c** Good, **2** Bad, **3** Idle; **n** and **k** go" in settings.guidelines
+    assert "**c** Good, **2** Bad, **4** Idle; **n** and **k** go" in settings.guidelines
 
 
 def test_trajectory_edit(tmp_path):
     settings, record = made(
         tmp_path,
         [EDIT.replace("}", ", require_reason_on_edit: true, edit_final_answer: true}")],
-        {"id": "t1", "task": "T", "steps": [{"action": "set y"}], "final_answer": "42"},
+        {**ITEM, "steps": [{"action": "set y"}], "final_answer": "42"},
     )
     [scheme] = config_of(settings)["schemes"]
     assert scheme == {
@@ -196,7 +196,8 @@ def test_trajectory_edit(tmp_path):
         "edit_final_answer": True,
     }
     data = payload_of(record)["schemes"]["my-edit"]
-    assert data["originals"] == [{"step": 0, "field": "action", "text": "set y"}, {"text": "42"}]
+    final = {"step": None, "field": None, "text": "42"}
+    assert data["originals"] == [{"step": 0, "field": "action", "text": "set y"}, final]
     assert len(data["before"]) == 2 and data["before"][1] == []
     # What an answer to this state is read with when the item has changed: the fields, and the hashes of their texts.
     assert [entry[:2] for entry in record.meta["about"]["my-edit"]] == [[0, "action"], [None, None]]
@@ -292,10 +293,11 @@ def test_a_changed_script_must_take_the_config(tmp_path):
         "{error_color: 'red; background: url(x)'}}",
         "{annotation_type: process_reward, name: r, steps_key: turns, mode: per_step, per_step: {labels: "
         "[{value: correct, color: 'a(b)', score: 1}, {value: incorrect, score: -1}]}}",
+        "{annotation_type: span, name: r, target_field: task, labels: [{name: a, color: 'a(b)'}]}",
     ],
 )
 def test_a_colour_that_is_none_is_refused(tmp_path, scheme):
-    with pytest.raises(InputError, match=r"config\.yaml:\d+: r: .* is not a colour"):
+    with pytest.raises(InputError, match=r"config\.yaml:11.*colour"):
         made(tmp_path, [scheme])
 
 
