@@ -1,6 +1,7 @@
 # Each target sets up what it needs, once, in .cache/venvs (see .ci/environment.py).
 #
 #   PYTHON=python3.12   the interpreter the environments are made with
+#   BACKEND=argilla     the server of the demo
 #   ARGS="-k diff"      passed on to pytest (make test) or the command (make demo)
 
 .DEFAULT_GOAL := help
@@ -18,8 +19,13 @@ help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
 
 .PHONY: demo
-demo: ## show the whole way, traces to training data, on a real Label Studio
+demo: ## show the whole way, traces to training data, on a real Label Studio (BACKEND=argilla: on a real Argilla)
+ifeq ($(BACKEND),argilla)
+	@venv=$$($(VENV) dev) && argilla=$$($(VENV) argilla) && \
+	POTATO_BRIDGE_TEST_ARGILLA="$$argilla/bin/python" "$$venv/bin/python" -m tests.servers.argilla_demo $(ARGS)
+else
 	@venv=$$($(VENV) demo) && "$$venv/bin/potato-bridge" demo $(ARGS)
+endif
 
 .PHONY: test
 test: ## run all tests, with a real Label Studio, Argilla, Potato and browser
