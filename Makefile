@@ -49,8 +49,9 @@ format: ## rewrite the code in the project's style
 	@venv=$$($(VENV) dev) && "$$venv/bin/ruff" check --fix-only --quiet && "$$venv/bin/ruff" format
 
 .PHONY: schemes-page
-schemes-page: ## write docs/schemes.md anew, from the table in the code
+schemes-page: ## write docs/schemes.md and docs/backends.md anew, from the tables in the code
 	@venv=$$($(VENV) dev) && "$$venv/bin/python" -m potato_bridge.converters.schemes_page > docs/schemes.md
+	@venv=$$($(VENV) dev) && "$$venv/bin/python" -m potato_bridge.converters.backends_page > docs/backends.md
 
 .PHONY: constraints
 constraints: ## resolve the pins in constraints.txt again
