@@ -82,7 +82,10 @@ def _change(file: FileView) -> str:
     lines = [f"{head}: {file.status}, +{file.added} −{file.removed}", *file.notes]
     for hunk in file.hunks:
         lines += ["", hunk.head]
-        lines += [f"{line.old:>6}{line.new:>6} {_SIGNS[line.kind]}{line.text.removesuffix(BLANK)}{line.end}" for line in hunk.lines]
+        lines += [
+            f"{line.old:>6}{line.new:>6} {_SIGNS[line.kind]}{line.text.removesuffix(BLANK)}{line.end}"
+            for line in hunk.lines
+        ]
     return "\n".join(lines)
 
 

@@ -77,8 +77,6 @@ def _read(scheme: ProcessReward, seen: Seen, said: Said, answer: Answer, complet
         code, message = "step-out-of-range", f"step {step + 1} is not among the {total} steps of the item"
     elif step is None and total == 0:
         code, message = "step-out-of-range", "the item has no steps"
-    elif step is None and not scheme.first_error.allow_no_error:
-        code, message = "unknown-label", "that all steps are correct cannot be chosen"
     if message:
         answer.controls.setdefault(scheme.name, []).append({"raw": value})
         answer.flag(code, message, scheme)

@@ -186,6 +186,7 @@ _FORM: Final = PanelQuestion[General](
     data=_data,
     subject=_subject,
     guidelines=_guidelines,
+    keys=frozenset({_VALUES}),
     read=_read,
     write=_write,
 )

@@ -75,11 +75,19 @@ def _panel(text: Any, answer: Answer) -> dict[str, Any]:
 
 
 def _keep_unknown(scheme: Scheme, question: PanelQuestion[Any], raw: Any, answer: Answer) -> None:
-    """What nobody reads; of an object without a single key that somebody does, the reader has said that it is none."""
-    unknown = raw.keys() - question.keys if isinstance(raw, Mapping) and question.keys else None
-    if unknown and {"raw": raw} not in answer.controls.get(scheme.name, ()):
-        answer.controls.setdefault(scheme.name, []).append({"raw": {key: raw[key] for key in unknown}})
-        answer.flag("bad-result", f"the panel writes no {', '.join(sorted(unknown))[:200]}", scheme)
+    """Keeps what nobody reads, where the reader has not kept all of it."""
+    if raw is UNSET or {"raw": raw} in answer.controls.get(scheme.name, ()):
+        return
+    if not question.keys:
+        _keep(scheme, answer, raw, "the panel writes nothing for it: it has a question of its own")
+    elif isinstance(raw, Mapping) and (unknown := raw.keys() - question.keys):
+        names = ", ".join(sorted(unknown))[:200]
+        _keep(scheme, answer, {key: raw[key] for key in unknown}, f"the panel writes no {names}")
+
+
+def _keep(scheme: Scheme, answer: Answer, raw: Any, message: str) -> None:
+    answer.controls.setdefault(scheme.name, []).append({"raw": raw})
+    answer.flag("bad-result", message, scheme)
 
 
 def _unreadable(answer: Answer, text: Any, message: str) -> None:

@@ -34,7 +34,7 @@ def test_steps_are_corrected(desk, argilla_page):
     boxes.nth(0).fill("web_search(query='Lisbon weather now')")
     field = frame.locator(".field").nth(0)
     field.locator("pre.words ins").first.wait_for()
-    assert "words changed" in field.locator(".counts").inner_text()
+    assert field.locator(".counts").inner_text() == "2 characters, 1 word changed"
     boxes.nth(1).fill("something else")
     frame.locator(".field").nth(1).locator("button.reset").click()
     assert boxes.nth(1).input_value() == before[1]

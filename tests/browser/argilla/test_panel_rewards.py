@@ -195,6 +195,46 @@ def test_what_was_suggested_or_typed_is_looked_at_first(first_error, argilla_pag
     assert errors(page) == []
 
 
+def test_each_record_gets_its_own_answer(first_error, argilla_page):
+    desk = first_error
+    ann = desk.annotator()
+    page = argilla_page(ann)
+    frame = open_panel(page, desk.dataset)
+    task = frame.locator(".task pre").first
+    tasks = {payload_of(record["fields"])["task"]["text"]["head"]: name for name, record in desk.on_server().items()}
+    assert len(tasks) >= 2
+    chosen = {}
+
+    def choose(step):
+        chosen[tasks[task.text_content()]] = step
+        frame.locator(".mark").nth(step).click()
+        frame.locator("button.confirm").click()
+
+    def leave(go):
+        before = task.text_content()
+        go()
+        frame.locator(".task").filter(has_not_text=before).first.wait_for()
+        frame.locator("body[data-bridge=ready]").wait_for()
+
+    choose(0)
+    # Argilla keeps what is not saved when one looks at the next record; so does the panel, and that it was confirmed.
+    forth, back = page.locator(".pagination__button").nth(1), page.locator(".pagination__button").nth(0)
+    leave(forth.click)
+    assert frame.locator(".status").inner_text() == "no step is chosen"
+    leave(back.click)
+    assert frame.locator(".status").inner_text() == "first error: step 1"
+    leave(lambda: submit(page))
+    choose(1)
+    submit(page)
+    said = {name: desk.said(name, ann) for name in chosen}
+    assert said == {
+        name: {"status": "submitted", "answer": {"process_reward": {"first_error_step": step}}}
+        for name, step in chosen.items()
+    }
+    assert len(chosen) == 2
+    assert errors(page) == []
+
+
 def test_the_list_of_records_takes_no_answer(per_step, argilla_page):
     desk = per_step
     page = argilla_page(desk.annotator())

@@ -1,4 +1,4 @@
-"""Answers that nobody's panel wrote, and texts that would break Argilla's page: kept, flagged, and nowhere in the clear."""
+"""Answers that no panel wrote are kept and flagged; what would break Argilla's page stands nowhere in the clear."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_a_number_beyond_all_measure_is_no_answer(whole, number):
 @DETERMINISTIC
 @given(
     st.dictionaries(
-        st.sampled_from(["reward", "code-review", "my-marks", "my-edit", "n", "sum"]),
+        st.sampled_from(["reward", "code-review", "my-marks", "my-edit", "n", "sum", "ok"]),
         st.dictionaries(
             st.sampled_from(
                 ["steps", "comments", "file_ratings", "summary", "spans", "edits", "final_answer", "values", "x"]
@@ -179,10 +179,11 @@ def test_a_first_error_that_is_none(tmp_path, raw, code):
     assert ([flag.code for flag in record.flags], record.controls) == ([code], {"reward": [{"raw": raw}]})
 
 
-def test_no_error_where_that_cannot_be_chosen(tmp_path):
+def test_no_error_was_a_choice_when_it_was_chosen(tmp_path):
+    """The config may have taken it away since, as on Label Studio."""
     made = project(tmp_path, [FIRST_ERROR.replace("}", ", first_error: {allow_no_error: false}}")], item())
     record = read(made, record_of(made), schemes(reward={"first_error_step": None}))
-    assert [flag.code for flag in record.flags] == ["unknown-label"]
+    assert (record.annotations["reward"]["first_error_step"], record.flags) == (None, [])
 
 
 @pytest.mark.parametrize(
@@ -200,6 +201,11 @@ def test_what_nobody_reads_is_kept(whole, name, known):
     assert name in record.annotations
     assert record.controls == {name: [{"raw": {"more": [1]}}]}
     assert [flag.code for flag in record.flags] == ["bad-result"]
+
+
+def test_a_scheme_that_has_a_question_of_its_own_is_not_read_from_the_panel(whole):
+    record = read(*whole, schemes(ok={"values": {"": "yes"}}), complete=False)
+    assert (record.annotations, record.controls) == ({}, {"ok": [{"raw": {"values": {"": "yes"}}}]})
 
 
 def test_two_texts_for_one_box(whole):

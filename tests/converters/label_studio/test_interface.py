@@ -171,6 +171,12 @@ def test_schemes_and_fields_that_are_not_shown():
     ]
 
 
+def test_a_number_of_answers_that_nobody_keeps_to():
+    project = samples.project({"dialect": "code"})
+    project.overlap = 2
+    assert build(project)[1] == [("unused-key", "config.yaml")]
+
+
 def test_refusals_name_what_is_missing():
     project = samples.project()
     project.schemes = [OtherScheme(name="clip", type="audio_annotation")]
