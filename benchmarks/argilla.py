@@ -2,8 +2,8 @@
 
     python -m benchmarks.argilla [ITEMS]
 
-The Argilla of the tests is started (`make test` installs it), on SQLite. Each line is a process of its own, one after the
-other, against the same server; the second push and the second pull find nothing new.
+The Argilla of the tests is started (`make test` installs it), on SQLite. Each line is a process of its own, one after
+the other, against the same server; the second push and the second pull find nothing new.
 
 * push: `potato-bridge push`, against the SDK's `records.log` of the same records, made beforehand, into a data set that
   is there;
@@ -39,7 +39,7 @@ instance_display:
   fields:
     - {key: turns, type: coding_trace}
 annotation_schemes:
-  - {name: process_reward, annotation_type: process_reward, mode: first_error, description: Click the first wrong step}
+  - {name: process_reward, annotation_type: process_reward, mode: first_error, description: Click the first error}
 """
 SDK = """
 import json, sys
@@ -48,9 +48,8 @@ url, key, name, path = sys.argv[1:]
 client = rg.Argilla(api_url=url, api_key=key)
 dataset = client.datasets(name)
 records = [json.loads(line) for line in open(path, encoding="utf-8")]
-dataset.records.log(
-    [rg.Record(id=row["external_id"], fields=row["fields"], metadata=row["metadata"]) for row in records], batch_size=500
-)
+rows = [rg.Record(id=row["external_id"], fields=row["fields"], metadata=row["metadata"]) for row in records]
+dataset.records.log(rows, batch_size=500)
 """
 RAW = """
 import sys, httpx

@@ -64,11 +64,11 @@ Which scheme is asked for where. “Exact” is all that Potato's page asks for 
 says what is lost. The records are equal for the same answers, wherever they were given. This page is made from the
 code's own table: `make schemes-page`; what each type means is in [schemes](schemes.md).
 
-A config with several schemes is one page on Label Studio and in Argilla's panel. Without the panel (`--layout native`), a
-data set asks for one scheme that makes several records of an item (step ratings, code review, trajectory edits), or for
-all that make one. Options of a choice that Argilla's questions cannot hold (one alone, more than 500, longer than 200
-characters) are a form of the panel; without it such a scheme is not asked for. `display_logic` is followed on Label
-Studio and between the forms of the panel. What is not asked for is the notice `scheme-not-asked`.
+A config with several schemes is one page on Label Studio and in Argilla's panel. Without the panel (`--layout native`),
+a data set asks for one scheme that makes several records of an item (step ratings, code review, trajectory edits), or
+for all that make one. Options of a choice that Argilla's questions cannot hold (one alone, more than 500, longer than
+200 characters) are a form of the panel; without it such a scheme is not asked for. `display_logic` is followed on Label
+Studio and by the forms of the panel. What is not asked for is the notice `scheme-not-asked`.
 
 | scheme | Label Studio | Argilla: panel | Argilla: native |
 |---|---|---|---|

@@ -8,8 +8,6 @@ import msgspec
 
 #: Key of our part of a task's meta: the hash of its predictions, where it has any.
 PRELABELS_HASH: Final = "prelabels_hash"
-#: Key beside it, on Argilla: the schemes that have a pre-label; other suggestions only fill boxes.
-PRELABELLED: Final = "prelabelled"
 #: That hash begins with it where the predictions only fill boxes: then they are nobody's pre-label.
 ONLY_BOXES: Final = "boxes-"
 #: Hexadecimal digits of the hash of one part of what answers are about.

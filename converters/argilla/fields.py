@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+import msgspec
+
 from potato_bridge.converters.view.text import storable
 from potato_bridge.model.project import Scheme
 
@@ -48,11 +50,16 @@ def unsafe(text: str) -> str:
 
 
 def question_name(scheme: Scheme) -> str:
-    """The name that the questions of a scheme have, or begin with: its own in small letters, or one made from it."""
-    if _NAME.fullmatch(scheme.name) and scheme.name not in (ANSWER, PANEL):
-        return scheme.name
-    plain = re.sub(r"[^a-z0-9_-]+", "_", scheme.name.lower()).strip("_-")[:60]
-    digest = hashlib.sha256(scheme.name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    """The name that the questions of a scheme have, or begin with."""
+    return name_for(scheme.name)
+
+
+def name_for(name: str) -> str:
+    """A scheme's name as that of a question: itself, or one made from it, in small letters."""
+    if _NAME.fullmatch(name) and name not in (ANSWER, PANEL):
+        return name
+    plain = re.sub(r"[^a-z0-9_-]+", "_", name.lower()).strip("_-")[:60]
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{plain}_{digest}" if plain else f"q_{digest}"
 
 
@@ -65,7 +72,7 @@ def to_base64(value: Any) -> str:
 def from_base64(text: Any) -> Any:
     """The JSON value, or None where it is none."""
     try:
-        return json.loads(base64.b64decode(text, validate=True))
+        return msgspec.json.decode(base64.b64decode(text, validate=True))
     except (TypeError, ValueError, RecursionError):
         return None
 

@@ -100,8 +100,7 @@ class RecordPlan:
         metadata: What can be filtered by, and under `fields.META` our own part (`fields.write_meta`).
         suggestions: What stands in the questions when the record is opened: originals to edit, pre-labels.
         meta: Our own part, decoded: `id` (of the item), `hash`, `steps_hash`, `total_steps`, `schema`, and where there
-            is such, `about`, `prelabels_hash`, `prelabelled` (the schemes that have a pre-label), `part` (which part of
-            the item: native layout).
+            is such, `about`, `prelabels_hash`, `part` (which part of the item: native layout).
     """
 
     external_id: str

@@ -9,7 +9,7 @@ from potato_bridge.converters.answer import Answer
 from potato_bridge.converters.argilla import fields
 from potato_bridge.converters.argilla.layouts import LAYOUTS
 from potato_bridge.converters.argilla.plan import Layout, Part, RecordPlan, Stored, SuggestionPlan
-from potato_bridge.converters.fingerprint import PRELABELLED, PRELABELS_HASH, canonical_hash
+from potato_bridge.converters.fingerprint import PRELABELS_HASH, canonical_hash
 from potato_bridge.errors import InputError
 from potato_bridge.model import Prelabel, Project, Record
 from potato_bridge.model.record import Prelabelled
@@ -55,7 +55,7 @@ def suggestions(
         mine = [SuggestionPlan(name, value, agent, _score(value, score)) for name, value in values.items()]
         kept = [one for one in record.suggestions if one.question not in values]
         digest = canonical_hash([[one.question, one.value, one.agent, one.score] for one in mine])
-        meta = {**record.meta, PRELABELS_HASH: digest, PRELABELLED: sorted(good)} if mine else record.meta
+        meta = {**record.meta, PRELABELS_HASH: digest} if mine else record.meta
         metadata = {**record.metadata, **fields.write_meta(meta)}
         made.append(replace(record, suggestions=[*mine, *kept], meta=meta, metadata=metadata))
     return made, dropped
@@ -97,13 +97,8 @@ def became_of(project: Project, layout: Layout, answer: Answer, suggested: Seque
         suggested: The records with their suggestions as values.
     """
     metas = [fields.read_meta(part.record.metadata) for part in suggested]
-    # What anybody finds in its boxes is nobody's pre-label.
-    names = {name for meta in metas if PRELABELS_HASH in meta for name in meta.get(PRELABELLED, ())}
-    if not names:
+    if not any(PRELABELS_HASH in meta for meta in metas):
+        # What anybody finds in its boxes is nobody's pre-label. No layout has boxes beside what is pre-labelled.
         return {}
     read = LAYOUTS[layout].read_answer(project, suggested, complete=False).annotations
-    return {
-        name: "kept" if answer.annotations.get(name) == value else "changed"
-        for name, value in read.items()
-        if name in names
-    }
+    return {name: "kept" if answer.annotations.get(name) == value else "changed" for name, value in read.items()}

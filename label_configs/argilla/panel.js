@@ -1173,7 +1173,7 @@
     function show(one) {
       const conditions = one.scheme.conditions || [];
       one.shown = conditions.every((condition) => {
-        const chosen = said(condition.scheme);
+        const chosen = said(condition.scheme, condition.question);
         const holds = condition.values.length ? chosen.some((word) => condition.values.includes(word)) : chosen.length > 0;
         return holds !== condition.negated;
       });
@@ -1181,10 +1181,10 @@
     }
 
     // What was chosen at another scheme: in the panel, or in a question of Argilla.
-    function said(name) {
+    function said(name, asked) {
       const other = shownWidgets.find((one) => one.scheme.name === name);
       if (other) return other.shown === false ? [] : other.made.chosen ? other.made.chosen() : [];
-      const native = question(name);
+      const native = question(asked);
       const value = native && native.asked.answer.valuesAnswered;
       return (Array.isArray(value) ? value : [value]).filter((one) => typeof one === "string" || typeof one === "number")
         .map((one) => decodeURIComponent(String(one)));
@@ -1348,9 +1348,9 @@
           load(value, Boolean(link.form.record) && !link.form.record.isPending);
           refresh(!value);
         });
-        const others = new Set(CONFIG.schemes.flatMap((scheme) => scheme.conditions || []).map((condition) => condition.scheme));
+        const others = new Set(CONFIG.schemes.flatMap((scheme) => scheme.conditions || []).map((condition) => condition.question));
         for (const name of others) {
-          const native = shownWidgets.some((one) => one.scheme.name === name) ? null : question(name);
+          const native = question(name);
           if (native) native.view.$watch(() => JSON.stringify(native.asked.answer.valuesAnswered), () => { if (frame.isConnected) changed(); });
         }
       } catch (error) { /* Then the panel shows it when the record is opened again. */ }

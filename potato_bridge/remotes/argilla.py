@@ -11,6 +11,7 @@ Measured with 2.8.0 (SQLite). Some ways of it shape this module:
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from msgspec import UNSET, UnsetType
@@ -336,25 +337,35 @@ class Argilla(ArgillaApi):
         """Pages of new records, each with the total; ends early where the list has moved."""
         path = f"{API}/datasets/{dataset_id}/records"
         position, size, last = 0, _PAGE_FIRST, ""
-        while True:
-            overlap = 1 if position else 0
-            params: dict[str, Any] = {"offset": position - overlap, "limit": size + overlap}
-            value, length = self._http.read(path, params | ({"include": include} if include else {}))
-            rows = self._items(path, value, Record)
-            total = value.get("total")
-            if not isinstance(total, int):
-                raise RemoteError(f"{self.url} lists records in a way that this version does not know")
-            if overlap and (not rows or rows[0].id != last):
-                # Counted as one more than was found, so that it is read again.
-                yield [], max(total, position) + 1
-                return
-            fresh = rows[overlap:]
-            yield fresh, total
-            position += len(fresh)
-            if not fresh or position >= total:
-                return
-            last = fresh[-1].id
-            size = max(1, min(_PAGE_MOST - 1, size * 4, _PAGE_BYTES // max(length // len(rows), 1)))
+        # The next page is on its way while the caller is at work on this one.
+        with ThreadPoolExecutor(1) as ahead:
+
+            def read() -> Future[tuple[Any, int]]:
+                overlap = 1 if position else 0
+                params: dict[str, Any] = {"offset": position - overlap, "limit": size + overlap}
+                return ahead.submit(self._http.read, path, params | ({"include": include} if include else {}))
+
+            asked = read()
+            while True:
+                value, length = asked.result()
+                rows = self._items(path, value, Record)
+                total = value.get("total")
+                if not isinstance(total, int):
+                    raise RemoteError(f"{self.url} lists records in a way that this version does not know")
+                overlap = 1 if position else 0
+                if overlap and (not rows or rows[0].id != last):
+                    # Counted as one more than was found, so that it is read again.
+                    yield [], max(total, position) + 1
+                    return
+                fresh = rows[overlap:]
+                position += len(fresh)
+                if not fresh or position >= total:
+                    yield fresh, total
+                    return
+                last = fresh[-1].id
+                size = max(1, min(_PAGE_MOST - 1, size * 4, _PAGE_BYTES // max(length // len(rows), 1)))
+                asked = read()
+                yield fresh, total
 
     def record(self, record_id: str) -> Record | None:
         """One record with its answers and suggestions; None where there is none."""

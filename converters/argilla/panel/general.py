@@ -9,6 +9,7 @@ from msgspec import UNSET
 from potato_bridge.converters.answer import Answer
 from potato_bridge.converters.argilla.choices import is_native, question, read_choice, write_choice
 from potato_bridge.converters.argilla.fields import question_name
+from potato_bridge.converters.argilla.panel.conditions import conditions
 from potato_bridge.converters.argilla.panel.form_values import read_form, write_form
 from potato_bridge.converters.argilla.panel.payload import to_plain
 from potato_bridge.converters.argilla.panel.question import PanelQuestion, Said, Seen, Subject
@@ -42,10 +43,9 @@ def _natives(scheme: General) -> dict[str, QuestionPlan]:
 
 
 def _settings(scheme: General) -> dict[str, Any]:
-    conditions = [{"scheme": c.scheme, "values": list(c.values), "negated": c.negated} for c in scheme.conditions]
     return {
         "parts": [_part(part) for part in _parts(scheme)],
-        "conditions": conditions,
+        "conditions": conditions(scheme),
         "total": scheme.total,
         "source": scheme.type == _TEXT_EDIT,
     }

@@ -6,6 +6,7 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from potato_bridge.converters.answer import Answer
+from potato_bridge.converters.argilla.panel.conditions import conditions
 from potato_bridge.converters.argilla.panel.payload import to_plain
 from potato_bridge.converters.argilla.panel.question import PanelQuestion, Said, Seen, Subject
 from potato_bridge.converters.forms import is_shown
@@ -36,7 +37,7 @@ def _settings(scheme: General) -> dict[str, Any]:
             }
             for n, option in enumerate(options)
         ],
-        "conditions": [{"scheme": c.scheme, "values": list(c.values), "negated": c.negated} for c in scheme.conditions],
+        "conditions": conditions(scheme),
     }
     if scheme.type == _QA:
         found["single"] = True

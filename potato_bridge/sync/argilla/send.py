@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from potato_bridge.converters.argilla.fields import META, read_meta, write_meta
-from potato_bridge.converters.fingerprint import PRELABELLED, PRELABELS_HASH
+from potato_bridge.converters.fingerprint import PRELABELS_HASH
 from potato_bridge.errors import AuthError, OutcomeUnknownError, Problem, RemoteError
 from potato_bridge.notices import Notices
 from potato_bridge.remotes.argilla import MAX_BYTES, MAX_RECORDS, Argilla
@@ -125,7 +125,7 @@ class RecordSender:
             )
         old, new = read_meta(now.metadata), read_meta(wanted)
         if PRELABELS_HASH in old and PRELABELS_HASH not in new:
-            new |= {key: old[key] for key in (PRELABELS_HASH, PRELABELLED) if key in old}
+            new[PRELABELS_HASH] = old[PRELABELS_HASH]
         if isinstance(operation, Update):
             times = [response.updated_at for response in now.responses or () if response.status != "draft"]
             new, answered = revise(old, new, times, steps_changed=operation.steps_changed)

@@ -1,4 +1,4 @@
-"""The native layout on the real Argilla: no script, Argilla's own questions, in the order of the link that push prints."""
+"""The native layout on the real Argilla: Argilla's own questions, in the order of the link that push prints."""
 
 from __future__ import annotations
 

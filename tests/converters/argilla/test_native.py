@@ -23,11 +23,14 @@ from tests.several_schemes import EDIT, FIRST_ERROR, PER_STEP, RADIO, REVIEW, it
 from tests.strategies import DETERMINISTIC, json_values, texts
 
 NATIVE = LAYOUTS["native"]
+LABELS = (
+    "{value: correct, display: C, color: green, score: 1.0}, {value: incorrect, display: I, color: red, score: -1.0}"
+)
+CATEGORIES = "error_categories: {enabled: true, categories: [logic, syntax]}"
 FULL = PER_STEP.replace(
     "}",
-    ", per_step: {labels: [{value: correct, display: C, color: green, score: 1.0}, {value: incorrect, display: I, color: red, "
-    "score: -1.0}], error_categories: {enabled: true, categories: [logic, syntax]}, allow_notes: true, "
-    "require_all_steps: true}, label_requirement: {required: true}}",
+    f", per_step: {{labels: [{LABELS}], {CATEGORIES}, allow_notes: true, require_all_steps: true}}, "
+    "label_requirement: {required: true}}",
 )
 
 
@@ -151,7 +154,8 @@ def test_reviews_read_back_equal(tmp_path_factory, comments, ratings):
 
 def test_the_syntax_of_comments(tmp_path):
     made, plans = built(tmp_path, [REVIEW.replace("}", ", severity_levels: [minor, major]}")])
-    box = "2: bug/major: wrong: really\n  and more\n\nfile : praise : nice\n1-3:style: x\n9: bug: no such line\nnonsense\n2: ?: hm"
+    lines = ["2: bug/major: wrong: really", "  and more", "", "file : praise : nice", "1-3:style: x", "9: bug: gone"]
+    box = "\n".join([*lines, "nonsense", "2: ?: hm"])
     parts = [
         Part(stored(plans[0]), {"code-review_comments": box, "code-review_verdict": "none"}),
         Part(stored(plans[1]), {"code-review_verdict": "approve"}),
@@ -208,6 +212,6 @@ def test_reading_never_raises(tmp_path_factory, values, scheme):
 
 
 def test_texts_are_escaped(tmp_path):
-    made, plans = built(tmp_path, [FULL], {**item(), "task": "<img src=x onerror=alert(1)> & </script>"})
+    _, plans = built(tmp_path, [FULL], {**item(), "task": "<img src=x onerror=alert(1)> & </script>"})
     assert "&lt;img src=x onerror=alert(1)&gt; &amp; &lt;/script&gt;" in plans[0].fields["task"]
     assert "<img" not in str(plans[0].fields)

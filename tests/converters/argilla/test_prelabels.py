@@ -145,7 +145,7 @@ def test_what_became_of_them(tmp_path):
 
 
 def test_originals_in_boxes_are_nobodys_pre_label(tmp_path):
-    """Without a script the boxes are filled by suggestions, too: beside a pre-label of another scheme they are none."""
+    """Without a script the boxes are filled by suggestions, too."""
     made = project(tmp_path, [EDIT], item())
     edit = {"step_index": 0, "field": "action", "original_text": "set y 3", "edited_text": "set y 4"}
     boxes = records(made, "native")

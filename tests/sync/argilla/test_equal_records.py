@@ -23,8 +23,8 @@ from potato_bridge.sync.ledger import Ledger
 from potato_bridge.sync.pull import pull
 from potato_bridge.sync.push import push
 from potato_bridge.sync.records import read_records
-from tests.several_schemes import EDIT, FIRST_ERROR, PER_STEP, RADIO, REVIEW, SPAN, item, project
 from tests.servers.argilla_desk import Desk
+from tests.several_schemes import EDIT, FIRST_ERROR, PER_STEP, RADIO, REVIEW, SPAN, item, project
 
 TEXT = "{annotation_type: text, name: why}"
 LIKERT = "{annotation_type: likert, name: sure, size: 5}"
