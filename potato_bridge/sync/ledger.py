@@ -182,6 +182,18 @@ class Ledger:
         assert added.lastrowid is not None
         return Stream(added.lastrowid, "", None, None, None)
 
+    def forget_counts(self, url: str, project: Ref) -> None:
+        """The items on the server change: the next pull has to look, although no answer has come.
+
+        Only of cursors that have counts behind the time; another's server tells a changed item by its time.
+        """
+        with self.db:
+            self.db.execute(
+                "UPDATE streams SET cursor = substr(cursor, 1, instr(cursor, ' ')) || 'pushed' "
+                "WHERE url = ? AND project = ? AND instr(cursor, ' ') > 0",
+                (url, project),
+            )
+
     def annotators(self, stream_id: int) -> Iterator[tuple[str, str, int]]:
         """(annotator, status, how many) of the answers that were pulled; those to foreign tasks left out."""
         yield from self.db.execute(

@@ -34,6 +34,8 @@ from potato_bridge.model import Item, Project, Record, Trace
 from potato_bridge.notices import Notices
 
 TASK: Final = "task"
+#: The order of the records, as the address of a page takes it.
+SORT: Final = f"metadata.{fields.TRACE}.asc~metadata.{fields.STEP}.asc"
 _PROPERTIES: Final = (
     PropertyPlan(fields.TRACE, "Item", {"type": "terms"}),
     PropertyPlan(fields.STEP, "Part", {"type": "integer"}),
@@ -88,7 +90,7 @@ def build_settings(
         properties=_PROPERTIES,
         guidelines=guidelines(project, sections, notices),
         min_submitted=project.overlap,
-        sort=f"metadata.{fields.TRACE}.asc~metadata.{fields.STEP}.asc",
+        sort=SORT,
     )
     check_settings(project, settings, lines)
     return settings

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from potato_bridge.converters.argilla.native.layout import SORT
 from potato_bridge.converters.argilla.plan import Layout, Settings
 from potato_bridge.converters.fingerprint import are_prelabels
 from potato_bridge.model import Project
@@ -119,7 +120,7 @@ class ArgillaBackend(Backend[RemoteDataset]):
 
     def page(self, project_id: Ref) -> str:
         """See `Backend`."""
-        sort = f"?page=1&status=pending&sort={self.settings.sort}" if self.layout == "native" else ""
+        sort = f"?page=1&status=pending&sort={SORT}" if self.layout == "native" else ""
         return f"{self.url}/dataset/{project_id}/annotation-mode{sort}"
 
     @cached_property
@@ -183,7 +184,7 @@ class ArgillaBackend(Backend[RemoteDataset]):
     def sender(self, ledger: Ledger, there: RemoteDataset, notices: Notices) -> RecordSender:
         """See `Backend`."""
         carried = Carried(there.previous[-1] if there.previous else None, self.settings.questions)
-        return RecordSender(self._remote, there.project_id, self._listing, carried, notices)
+        return RecordSender(self._remote, ledger, there.project_id, self._listing, carried, notices)
 
     def reading(
         self,

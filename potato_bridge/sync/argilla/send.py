@@ -19,6 +19,7 @@ from potato_bridge.remotes.argilla import MAX_BYTES, MAX_RECORDS, Argilla
 from potato_bridge.remotes.http import to_json
 from potato_bridge.sync.argilla.carry import Carried
 from potato_bridge.sync.argilla.listing import Listing
+from potato_bridge.sync.ledger import Ledger
 from potato_bridge.sync.plan import Create, Plan, Update, UpdatePrelabels
 from potato_bridge.sync.repeat import repeatable
 from potato_bridge.sync.revisions import add_notice_of_change, revise
@@ -43,6 +44,7 @@ class RecordSender:
     """
 
     remote: Argilla
+    ledger: Ledger
     dataset_id: str
     listing: Listing
     carried: Carried
@@ -69,6 +71,8 @@ class RecordSender:
         Raises:
             RemoteError: Records are refused; all others were sent.
         """
+        if plan.creates or plan.updates or plan.orphans:
+            self.ledger.forget_counts(self.remote.url, self.dataset_id)
         if plan.creates:
             self.carried.load(self.remote, self.notices)
         for operation, body in chain(tasks, prelabels):

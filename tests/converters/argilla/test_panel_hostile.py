@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from potato_bridge.converters.argilla.fields import from_base64, to_base64
 from potato_bridge.converters.argilla.layouts import LAYOUTS
 from potato_bridge.converters.argilla.plan import Part, RecordPlan, Stored
 from potato_bridge.converters.argilla.prelabels import suggestions
@@ -233,6 +234,16 @@ def test_an_answer_to_fewer_steps(tmp_path, scheme):
     late = {"first_error_step": 2} if scheme is FIRST_ERROR else {"steps": {"2": {"label": "correct"}}}
     record = read(made, now, schemes(reward=late), revision=then.meta, complete=False)
     assert [flag.code for flag in record.flags] == ["step-out-of-range"]
+
+
+@pytest.mark.parametrize("value", [{"id": "a\ud800b"}, ["\udfff", "é😀\0"], {"n": 10**30}, None, 0.5])
+def test_what_is_put_into_a_record_comes_back(value):
+    assert from_base64(to_base64(value)) == value
+
+
+@pytest.mark.parametrize("text", [None, 7, "", "no base64", "eyI=", "/w==", "[" * 9])
+def test_what_is_no_value_is_none(text):
+    assert from_base64(text) is None
 
 
 # --- records ----------------------------------------------------------------------------------------------------------

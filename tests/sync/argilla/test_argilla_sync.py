@@ -309,3 +309,108 @@ def test_a_data_set_of_somebody_else_is_refused(team):
         pytest.raises(RemoteError, match="was not made by potato-bridge"),
     ):
         push(team.backend(), ledger, notices=team.notices, project_ref="theirs")
+
+
+def test_pre_labels_are_suggestions(team, tmp_path):
+    def write(step):
+        value = FirstError(first_error_step=step, total_steps=4).to_json()
+        path = tmp_path / "model.jsonl"
+        path.write_text(json.dumps({"id": "trace_0", "model_version": "m 1", "annotations": {"reward": value}}) + "\n")
+        return path
+
+    team.push(prelabels=write(2))
+    [suggestion] = team.on_server()["trace_0"]["suggestions"]
+    assert (json.loads(suggestion["value"])["schemes"], suggestion["agent"]) == (
+        {"reward": {"first_error_step": 2}},
+        "m 1",
+    )
+    assert not team.push(prelabels=write(2)).plan.changes
+    # Without pre-labels those that are there stay.
+    assert not team.push().plan.changes
+    ann, bob = team.annotator(), team.annotator()
+    team.answer("trace_0", 2, ann)
+    team.answer("trace_0", 1, bob)
+    team.pull()
+    assert {one.annotator: one.source.prelabel for one in team.records()} == {
+        ann.username: {"reward": "kept"},
+        bob.username: {"reward": "changed"},
+    }
+    assert {one.source.model_version for one in team.records()} == {"m 1"}
+    report = team.push(prelabels=write(3))
+    assert (report.prelabels, report.updated, report.created) == (1, 0, 0)
+    [suggestion] = team.on_server()["trace_0"]["suggestions"]
+    assert '"first_error_step":3' in suggestion["value"]
+    assert len(team.on_server()["trace_0"]["responses"]) == 2
+
+
+def test_a_layout_has_a_data_set_of_its_own(team):
+    team.push()
+    panel = team.dataset
+    report = team.push(layout="native")
+    assert (report.found, report.title) == ("created", f"{team.name} (native)")
+    assert team.dataset != panel and "sort=metadata.trace_id.asc" in str(report.project_url)
+    # Without a word, the one that was pushed last is meant; with one, the other.
+    assert team.push().project_id == report.project_id
+    assert team.push(layout="panel").project_id == panel
+
+
+class Steps(Team):
+    """The same items, a record for each step."""
+
+    def __init__(self, argilla: Argilla, folder: Path, name: str) -> None:
+        super().__init__(argilla, folder, name)
+        self.layout = "native"
+
+    def write(self) -> None:
+        super().write()
+        path = self.folder / "config.yaml"
+        path.write_text(
+            path.read_text().replace("mode: first_error", "mode: per_step, per_step: {require_all_steps: true}")
+        )
+
+    def rate(self, item: str, labels: list[str], user: ArgillaUser) -> None:
+        there = self.on_server()
+        for n, label in enumerate(labels):
+            record = there[f"{item}/step/{n:04d}"]
+            body = {"status": "submitted", "values": {"reward": {"value": label}}}
+            self.argilla.client(user).post(f"/api/v1/records/{record['id']}/responses", json=body).raise_for_status()
+
+    def labels(self) -> dict[str, list[float | None]]:
+        return {one.id: one.annotations["reward"]["labels"] for one in self.records()}
+
+
+def test_an_item_of_several_records_is_pulled_when_it_is_whole(argilla, tmp_path):
+    team = Steps(argilla, tmp_path, "several records")
+    report = team.push_again()
+    assert report.created == 40
+    assert team.push().describe() == "nothing to do: 40 item(s) are up to date"
+    good = team.project.schemes[0].per_step.labels[0]
+    ann = team.annotator()
+    team.rate("trace_0", [good.value] * 4, ann)
+    team.rate("trace_1", [good.value] * 2, ann)
+    report = team.pull()
+    assert (report.new, report.submitted, report.difference) == (1, 6, 0)
+    assert "answer-in-part" in team.codes()
+    assert team.labels() == {"trace_0": [good.score] * 4}
+    report = team.pull(drafts=True)
+    assert {one.id: one.status for one in team.records()} == {"trace_0": "submitted", "trace_1": "draft"}
+    assert team.labels()["trace_1"] == [good.score, good.score, None, None]
+    # Steps go: what is left over of them is no part of the answer.
+    team.items["trace_0"] = team.items["trace_0"][:2]
+    team.items["trace_1"] = team.items["trace_1"][:2]
+    report = team.push_again()
+    assert len(report.plan.orphans) == 4
+    report = team.pull()
+    assert (report.new, report.drafts_gone, report.difference) == (1, 1, 0)
+    assert team.labels() == {"trace_0": [good.score] * 2, "trace_1": [good.score] * 2}
+    # A step comes: an answer that was whole is kept, and lacks something.
+    team.items["trace_1"] = [*team.items["trace_1"], "one more"]
+    # What was answered of a step that is another one now is an answer to the earlier one.
+    team.items["trace_0"] = [*team.items["trace_0"], "another third step"]
+    team.push_again()
+    team.pull()
+    other, first = sorted(team.records(), key=lambda one: one.id)
+    assert "item-changed" in [flag.code for flag in other.flags]
+    assert (first.status, [flag.code for flag in first.flags]) == ("submitted", ["missing-required"])
+    assert first.annotations["reward"]["labels"] == [good.score, good.score, None]
+    team.close()
