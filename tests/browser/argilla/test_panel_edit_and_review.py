@@ -121,10 +121,23 @@ def test_a_change_is_reviewed(desk, argilla_page):
         "comments": [{**comment, "text": "Boom, again"}],
         "file_ratings": {path: {"correctness": 4}},
     }
+    # Edited after it was submitted; and somebody else, who has only a verdict.
+    frame = open_panel(page, desk.dataset, status="submitted")
+    frame.locator(".rating[data-dimension=quality] button[data-value='2']").first.click()
+    submit(page)
+    bob = desk.annotator()
+    other = argilla_page(bob)
+    assert open_panel(other, desk.dataset).locator(".comment").count() == 0
+    other.get_by_text("Approve").click()
+    submit(other)
+    desk.pull()
+    found = {one.annotator: one.annotations["review"] for one in desk.records()}
+    assert found[ann.username]["file_ratings"] == {path: {"correctness": 4, "quality": 2}}
+    assert found[bob.username] == {"verdict": "approve", "comments": [], "file_ratings": {}}
     discard(page)
     desk.pull()
-    assert [one.status for one in desk.records()] == ["skipped"]
-    assert errors(page) == []
+    assert {one.annotator: one.status for one in desk.records()} == {ann.username: "skipped", bob.username: "submitted"}
+    assert errors(page) == errors(other) == []
 
 
 def test_a_large_change_comes_in_time(argilla, tmp_path, argilla_page):

@@ -133,6 +133,10 @@ def test_the_first_error_is_chosen_and_confirmed(first_error, argilla_page):
     )
     color = marks.nth(1).evaluate("mark => getComputedStyle(mark).backgroundColor")
     assert color == "rgb(239, 68, 68)"
+    save_draft(page)
+    assert desk.said(item, ann) == {"status": "draft", "answer": {"process_reward": {"first_error_step": 1}}}
+    frame = open_panel(page, desk.dataset, status="draft")
+    assert frame.locator(".mark[data-kind=error]").get_attribute("data-mark") == "1"
     # All is right after all, by keys; then it is not.
     frame.locator(".card.step header").first.click()
     page.keyboard.press("0")
@@ -146,15 +150,21 @@ def test_the_first_error_is_chosen_and_confirmed(first_error, argilla_page):
     assert not submit_button(page).is_enabled()
     frame.locator("button.confirm").click()
     submit(page)
+    # Somebody else finds nothing of it, and discards.
+    bob = desk.annotator()
+    other = argilla_page(bob)
+    assert open_panel(other, desk.dataset).locator(".mark[data-kind=error]").count() == 0
+    discard(other)
     desk.pull()
-    [record] = desk.records()
+    record, theirs = sorted(desk.records(), key=lambda one: one.annotator == bob.username)
     assert record.annotations["process_reward"] == {
         "mode": "first_error",
         "first_error_step": total - 1,
         "total_steps": total,
         "labels": [1] * (total - 1) + [-1],
     }
-    assert errors(page) == []
+    assert (theirs.status, theirs.annotations) == ("skipped", {})
+    assert errors(page) == errors(other) == []
 
 
 def test_what_was_suggested_or_typed_is_looked_at_first(first_error, argilla_page):
