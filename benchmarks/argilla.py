@@ -7,7 +7,8 @@ the other, against the same server; the second push and the second pull find not
 
 * push: `potato-bridge push`, against the SDK's `records.log` of the same records, made beforehand, into a data set that
   is there;
-* pull: the first `potato-bridge pull` of as many answers, against the API's own listing of all records with responses.
+* pull: the first `potato-bridge pull` of as many answers, against the API's own listing of all records with responses;
+  and both again without the start of their processes.
 """
 
 import json
@@ -52,10 +53,10 @@ rows = [rg.Record(id=row["external_id"], fields=row["fields"], metadata=row["met
 dataset.records.log(rows, batch_size=500)
 """
 RAW = """
-import sys, httpx
+import sys, time, httpx
 url, key, dataset, path = sys.argv[1:]
 with httpx.Client(base_url=url, headers={"X-Argilla-Api-Key": key}, timeout=600) as client, open(path, "wb") as file:
-    offset = 0
+    offset, began = 0, time.perf_counter()
     while True:
         params = {"include": "responses", "offset": offset, "limit": 1000}
         answer = client.get(f"/api/v1/datasets/{dataset}/records", params=params).raise_for_status()
@@ -64,6 +65,24 @@ with httpx.Client(base_url=url, headers={"X-Argilla-Api-Key": key}, timeout=600)
         offset += len(found)
         if not found or offset >= answer.json()["total"]:
             break
+    print(time.perf_counter() - began)
+"""
+PULL = """
+import os, sys, time
+from pathlib import Path
+from potato_bridge.converters.potato.config import read_project
+from potato_bridge.notices import Notices
+from potato_bridge.remotes.argilla import Argilla
+from potato_bridge.sync.argilla.backend import ArgillaBackend
+from potato_bridge.sync.ledger import Ledger
+from potato_bridge.sync.pull import pull
+project = read_project(Path("config.yaml"), Notices())
+url, key = os.environ["ARGILLA_API_URL"], os.environ["ARGILLA_API_KEY"]
+with Argilla(url, key) as remote, Ledger.beside(project.config) as ledger:
+    backend, out = ArgillaBackend(project, remote), Path(sys.argv[1])
+    began = time.perf_counter()
+    pull(backend, ledger, out, notices=Notices())
+    print(time.perf_counter() - began)
 """
 OURS = "from potato_bridge.cli import main; main()"
 
@@ -84,15 +103,15 @@ def write(folder: Path, items: int) -> None:
             file.write(json.dumps({"id": f"item-{number}", "task": f"Fix bug {number}", "turns": turns}) + "\n")
 
 
-def timed(code: str, *arguments: str, folder: Path, environment: Mapping[str, str]) -> float:
-    """Seconds of a whole process."""
+def timed(code: str, *arguments: str, folder: Path, environment: Mapping[str, str], inside: bool = False) -> float:
+    """Seconds of a whole process, or (`inside`) those that it prints."""
     began = time.perf_counter()
     command = [sys.executable, "-c", code, *arguments]
     done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True)
     taken = time.perf_counter() - began
     if done.returncode:
         sys.exit(f"{' '.join(arguments)}: {done.stderr[-2000:]}")
-    return taken
+    return float(done.stdout) if inside else taken
 
 
 def answer(server: Argilla, folder: Path, dataset: str) -> None:
@@ -146,6 +165,9 @@ def main(items: int) -> None:
         answer(server, folder, dataset)
         pull = timed(OURS, "pull", "config.yaml", folder=folder, environment=environment)
         raw = timed(RAW, server.url, server.api_key, dataset, "raw.json", folder=folder, environment=environment)
+        here: dict[str, Any] = {"folder": folder, "environment": environment}
+        inside = [timed(PULL, f"again-{n}.jsonl", **here, inside=True) for n in range(3)]
+        listing = [timed(RAW, server.url, server.api_key, dataset, "raw.json", **here, inside=True) for _ in range(3)]
         nothing = timed(OURS, "pull", "config.yaml", folder=folder, environment=environment)
         count = len((folder / "output" / "records.jsonl").read_text().splitlines())
         assert count == items, count
@@ -153,6 +175,8 @@ def main(items: int) -> None:
         print(f"push {push:.2f} s, the SDK's records.log {sdk:.2f} s: {push / sdk:.2f}")
         print(f"push with nothing new {again:.2f} s: {again / push:.2f} of the first")
         print(f"pull {pull:.2f} s, the raw listing {raw:.2f} s: {pull / raw:.2f}")
+        mine, theirs = min(inside), min(listing)
+        print(f"pull in its process {mine:.2f} s, the listing {theirs:.2f} s: {mine / theirs:.2f}")
         print(f"pull with nothing new {nothing:.2f} s: {nothing / pull:.2f} of the first")
 
 
