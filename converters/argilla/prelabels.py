@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from potato_bridge.converters.answer import Answer
@@ -10,6 +11,7 @@ from potato_bridge.converters.argilla import fields
 from potato_bridge.converters.argilla.layouts import LAYOUTS
 from potato_bridge.converters.argilla.plan import Layout, Part, RecordPlan, Stored, SuggestionPlan
 from potato_bridge.converters.fingerprint import PRELABELS_HASH, canonical_hash
+from potato_bridge.converters.prelabel_parts import fit_value
 from potato_bridge.errors import InputError
 from potato_bridge.model import Prelabel, Project, Record
 from potato_bridge.model.record import Prelabelled
@@ -28,24 +30,26 @@ def agent_of(model_version: str) -> str | None:
 
 def suggestions(
     project: Project, layout: Layout, prelabel: Prelabel, records: Sequence[RecordPlan]
-) -> tuple[list[RecordPlan], list[tuple[str, str]]]:
+) -> tuple[list[RecordPlan], list[tuple[str, str]], list[str]]:
     """The records with a pre-label, scheme by scheme; what does not fit is dropped.
 
     Returns:
-        The records; and (scheme, reason) of what is dropped.
+        The records; (scheme, reason) of values that are dropped; and the reasons of parts of a value that are.
     """
+    schemes = {scheme.name: scheme for scheme in project.schemes}
+    lost: list[str] = []
     stored = [Stored(record.external_id, record.fields, record.metadata) for record in records]
     dropped: list[tuple[str, str]] = []
     good: dict[str, Any] = {}
     for name, value in prelabel.annotations.items():
+        attempt = partial(_try, project, layout, prelabel.item, name, stored)
         try:
-            _try(project, layout, prelabel.item, name, value, stored)
+            good[name] = fit_value(schemes[name], value, whole=attempt, part=attempt, lost=lost)
         except InputError as error:
-            dropped.append((name, error.message))
-        else:
-            good[name] = value
+            # The record is named already.
+            dropped.append((name, error.message.removeprefix(f"record {prelabel.item}, {name}: ")))
     if not good:
-        return list(records), dropped
+        return list(records), dropped, lost
     written = _written(project, layout, prelabel.item, good, stored)
     agent = agent_of(prelabel.model_version)
     score = prelabel.score if prelabel.score is not None and 0 <= prelabel.score <= 1 else None
@@ -58,7 +62,7 @@ def suggestions(
         meta = {**record.meta, PRELABELS_HASH: digest} if mine else record.meta
         metadata = {**record.metadata, **fields.write_meta(meta)}
         made.append(replace(record, suggestions=[*mine, *kept], meta=meta, metadata=metadata))
-    return made, dropped
+    return made, dropped, lost
 
 
 def _written(
@@ -67,7 +71,7 @@ def _written(
     return LAYOUTS[layout].write_answer(project, Record(id=item, annotator="", annotations=annotations), stored)
 
 
-def _try(project: Project, layout: Layout, item: str, name: str, value: Any, stored: Sequence[Stored]) -> None:
+def _try(project: Project, layout: Layout, item: str, name: str, stored: Sequence[Stored], value: Any) -> None:
     """Raises InputError where a value cannot be written, or is another one to whoever reads it."""
     written = _written(project, layout, item, {name: value}, stored)
     parts = [Part(record, written.get(record.external_id)) for record in stored]

@@ -131,7 +131,9 @@ def _prelabelled(
     for name in chosen.annotations.keys() - set(asked):
         prelabels.not_asked(chosen.place, name)
     wanted = {name: value for name, value in chosen.annotations.items() if name in asked}
-    with_them, dropped = suggestions(project, layout, replace(chosen, annotations=wanted), records)
+    with_them, dropped, lost = suggestions(project, layout, replace(chosen, annotations=wanted), records)
     for name, reason in dropped:
         prelabels.drop(chosen.place, item.id, f"{show(name)}: {reason}")
+    for reason in lost:
+        prelabels.drop_part(chosen.place, item.id, reason)
     return with_them

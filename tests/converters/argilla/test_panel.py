@@ -367,7 +367,7 @@ def test_pre_labels_are_suggestions_and_what_became_of_them(whole):
         labels=[1.0, -1.0], step_details={0: StepDetail(label="correct"), 1: StepDetail(label="incorrect")}
     ).to_json()
     prelabel = Prelabel(item="t1", annotations={"reward": value, "ok": "maybe"}, model_version="model/α 1", score=0.5)
-    [made_plan], dropped = suggestions(made, "panel", prelabel, [plan])
+    [made_plan], dropped, _ = suggestions(made, "panel", prelabel, [plan])
     assert [name for name, _ in dropped] == ["ok"]
     [one] = made_plan.suggestions
     assert (one.question, one.agent, one.score) == ("answer", "model/_ 1", 0.5)

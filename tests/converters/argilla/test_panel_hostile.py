@@ -278,7 +278,7 @@ def with_prelabel(made: Project, text: str) -> RecordPlan:
         "many": [text],
     }
     found = Prelabel(item="t1", annotations=value, model_version=f"model{text}")
-    [plan], dropped = suggestions(made, "panel", found, [record_of(made)])
+    [plan], dropped, _ = suggestions(made, "panel", found, [record_of(made)])
     assert dropped == []
     assert sorted(one.question for one in plan.suggestions) == ["answer", "code-review_verdict", "m", "many"]
     return plan

@@ -16,7 +16,7 @@ from potato_bridge.converters.potato.items import read_items
 from potato_bridge.converters.potato.traces import to_trace
 from potato_bridge.model import Prelabel, Project
 from potato_bridge.notices import Notices
-from tests.several_schemes import EDIT, PER_STEP, RADIO, REVIEW, item, project
+from tests.several_schemes import EDIT, PER_STEP, RADIO, REVIEW, SPAN, item, project
 from tests.strategies import DETERMINISTIC, texts
 
 #: argilla_server.api.schemas.v1.suggestions.AGENT_REGEX of 2.8.
@@ -95,18 +95,18 @@ def test_names_of_models(name, agent):
 def test_what_does_not_fit_is_left_out_alone(tmp_path, name, value):
     made = project(tmp_path, [PER_STEP, REVIEW, EDIT, RADIO, MANY, TEXT], item())
     other = {"ok": "yes"} if name != "ok" else {"why": "because"}
-    [plan], dropped = given_to(made, {name: value, **other})
+    [plan], dropped, _ = given_to(made, {name: value, **other})
     assert [scheme for scheme, _ in dropped] == [name] and dropped[0][1]
     read = LAYOUTS["panel"].read_answer(made, suggested([plan]), complete=False)
     assert read.annotations == other
     # With nothing that fits, a record is as it was.
-    plans, dropped = given_to(made, {name: value})
+    plans, dropped, _ = given_to(made, {name: value})
     assert plans == records(made) and len(dropped) == 1
 
 
 def test_labels_may_leave_their_names_out(tmp_path):
     made = project(tmp_path, [PER_STEP], item())
-    plans, dropped = given_to(made, {"reward": {"mode": "per_step", "total_steps": 2, "labels": [1, -1]}})
+    plans, dropped, _ = given_to(made, {"reward": {"mode": "per_step", "total_steps": 2, "labels": [1, -1]}})
     assert dropped == []
     read = LAYOUTS["panel"].read_answer(made, suggested(plans)).annotations["reward"]
     assert (read["labels"], read["step_details"]) == (RATED["labels"], RATED["step_details"])
@@ -115,7 +115,7 @@ def test_labels_may_leave_their_names_out(tmp_path):
 @pytest.mark.parametrize(("score", "shown"), [(None, None), (0, 0), (0.5, 0.5), (1, 1), (-0.1, None), (1.5, None)])
 def test_the_score_where_argilla_takes_one(tmp_path, score, shown):
     made = project(tmp_path, [RADIO, MANY], item())
-    [plan], _ = given_to(made, {"ok": "yes", "many": ["a"]}, score=score)
+    [plan], _, _ = given_to(made, {"ok": "yes", "many": ["a"]}, score=score)
     # A list of labels would need a score for each.
     assert {one.question: one.score for one in plan.suggestions} == {"answer": shown, "ok": shown, "many": None}
 
@@ -133,7 +133,7 @@ def test_another_pre_label_has_another_hash_and_the_item_the_same(tmp_path):
 
 def test_what_became_of_them(tmp_path):
     made = project(tmp_path, [PER_STEP, RADIO, MANY], item())
-    plans, _ = given_to(made, {"reward": RATED, "ok": "yes"})
+    plans, _, _ = given_to(made, {"reward": RATED, "ok": "yes"})
     parts = suggested(plans)
     read = LAYOUTS["panel"].read_answer(made, parts)
     assert became_of(made, "panel", read, parts) == {"reward": "kept", "ok": "kept"}
@@ -151,9 +151,30 @@ def test_originals_in_boxes_are_nobodys_pre_label(tmp_path):
     boxes = records(made, "native")
     assert any(plan.suggestions for plan in boxes)
     assert became_of(made, "native", LAYOUTS["native"].read_answer(made, suggested(boxes)), suggested(boxes)) == {}
-    plans, dropped = given_to(made, {"my-edit": {"steps": [edit]}}, "native")
+    plans, dropped, _ = given_to(made, {"my-edit": {"steps": [edit]}}, "native")
     assert dropped == []
     parts = suggested(plans)
     assert became_of(made, "native", LAYOUTS["native"].read_answer(made, parts), parts) == {"my-edit": "kept"}
     untouched = LAYOUTS["native"].read_answer(made, suggested(boxes))
     assert became_of(made, "native", untouched, parts) == {"my-edit": "changed"}
+
+
+def test_of_a_value_with_parts_the_wrong_ones_are_dropped_alone(tmp_path):
+    made = project(tmp_path, [REVIEW, EDIT, SPAN], item())
+    comment = {"category": "bug", "file": "a.py", "line": 2, "side": "RIGHT", "text": "x"}
+    review = {"verdict": None, "comments": [comment, {**comment, "file": "gone.py"}], "file_ratings": {}}
+    edit = {"step_index": 0, "field": "action", "original_text": "set y 3", "edited_text": "go"}
+    edits = {"steps": [edit, {**edit, "step_index": 7}]}
+    span = {"start": 0, "end": 3, "label": "a", "field": "text"}
+    spans = [span, {**span, "label": "gone"}]
+    [plan], dropped, lost = given_to(made, {"code-review": review, "my-edit": edits, "my-marks": spans})
+    assert dropped == []
+    assert [reason.split(":")[0] for reason in lost] == [
+        "code-review, comments[1]",
+        "my-edit, steps[1]",
+        "my-marks, [1]",
+    ]
+    read = LAYOUTS["panel"].read_answer(made, suggested([plan]), complete=False).annotations
+    assert read["code-review"]["comments"] == [comment]
+    assert [one["edited_text"] for one in read["my-edit"]["steps"]] == ["go"]
+    assert [one["start"] for one in read["my-marks"]] == [0]
