@@ -80,7 +80,11 @@ ProjectOption = Annotated[
     ),
 ]
 TemplateOption = Annotated[
-    Path | None, typer.Option("--template", help="A changed copy of a template in label_configs/label_studio/.")
+    Path | None,
+    typer.Option(
+        "--template",
+        help="A changed copy of a template in label_configs/label_studio/; of Argilla, a folder (panel.js, panel.css).",
+    ),
 ]
 PrelabelsOption = Annotated[
     Path | None,

@@ -13,7 +13,7 @@ from potato_bridge.converters.argilla.panel.question import PanelQuestion, Said,
 from potato_bridge.converters.argilla.plan import QuestionPlan
 from potato_bridge.converters.diffs.of_trace import diff_of_trace
 from potato_bridge.converters.review import category_colors, check_comment, check_words, shown_word, tell_change
-from potato_bridge.converters.view.change import show
+from potato_bridge.converters.view.change import BLANK, show
 from potato_bridge.converters.view.change_index import Pages, outdated
 from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
@@ -72,7 +72,7 @@ def _file(file: Any) -> dict[str, Any]:
             "kinds": "".join(line.kind for line in hunk.lines),
             "old": [line.old for line in hunk.lines],
             "new": [line.new for line in hunk.lines],
-            "text": [storable(line.text) for line in hunk.lines],
+            "text": [storable(line.text.removesuffix(BLANK)) for line in hunk.lines],
             "end": {str(n): line.end for n, line in enumerate(hunk.lines) if line.end},
         }
         for hunk in file.hunks

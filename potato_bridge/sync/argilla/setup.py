@@ -6,6 +6,7 @@ made beside it.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from potato_bridge.converters.argilla.plan import Layout, Settings
@@ -115,32 +116,35 @@ class DatasetSetup:
         found: list[Change] = []
         if (dataset.guidelines or "").strip() != settings.guidelines.strip():
             found.append(
-                Change("the guidelines", lambda: remote.update_dataset(dataset.id, guidelines=settings.guidelines))
+                Change("the guidelines", partial(remote.update_dataset, dataset.id, guidelines=settings.guidelines))
             )
         if dataset.min_submitted != settings.min_submitted:
             what = f"how many answers complete a record: {settings.min_submitted}"
-            change = lambda: remote.update_dataset(dataset.id, min_submitted=settings.min_submitted)  # noqa: E731
-            found.append(Change(what, change))
+            found.append(Change(what, partial(remote.update_dataset, dataset.id, min_submitted=settings.min_submitted)))
         stored_fields = {field.name: field for field in fields}
         for field in settings.fields:
             body = _differences(field.to_json(), stored_fields[field.name], ("title", "settings"))
             if body:
                 found.append(
-                    Change(f"the field {field.name!r}", _later(remote.update_field, stored_fields[field.name].id, body))
+                    Change(
+                        f"the field {field.name!r}", partial(remote.update_field, stored_fields[field.name].id, body)
+                    )
                 )
         stored_questions = {question.name: question for question in questions}
         for question in settings.questions:
             stored = stored_questions[question.name]
             body = _differences(question.to_json(), stored, ("title", "description", "settings"))
             if body:
-                found.append(Change(f"the question {question.name!r}", _later(remote.update_question, stored.id, body)))
+                found.append(
+                    Change(f"the question {question.name!r}", partial(remote.update_question, stored.id, body))
+                )
         known = {prop.name for prop in remote.metadata_properties(dataset.id)}
         for prop in settings.properties:
             if prop.name not in known:
                 found.append(
                     Change(
                         f"the metadata {prop.name!r}",
-                        _later(remote.create_metadata_property, dataset.id, prop.to_json()),
+                        partial(remote.create_metadata_property, dataset.id, prop.to_json()),
                     )
                 )
         return "", found
@@ -178,18 +182,13 @@ class DatasetSetup:
             if not there:
                 raise
             made = there[0]
-        for field in settings.fields:
-            _once(lambda: remote.fields(made.id), lambda: remote.create_field(made.id, field.to_json()), field.name)  # noqa: B023
-        for question in settings.questions:
-            body = question.to_json()
-            _once(lambda: remote.questions(made.id), lambda: remote.create_question(made.id, body), question.name)  # noqa: B023
-        for prop in settings.properties:
-            body = prop.to_json()
-            _once(
-                lambda: remote.metadata_properties(made.id),
-                lambda: remote.create_metadata_property(made.id, body),  # noqa: B023
-                prop.name,
-            )
+        for plans, listed, create in (
+            (settings.fields, remote.fields, remote.create_field),
+            (settings.questions, remote.questions, remote.create_question),
+            (settings.properties, remote.metadata_properties, remote.create_metadata_property),
+        ):
+            for plan in plans:
+                _once(partial(listed, made.id), partial(create, made.id, plan.to_json()), plan.name)
         found = read_mark(project, self._published(made))
         assert found is not None
         return found
@@ -208,12 +207,6 @@ def carry_out(changes: Sequence[Change]) -> None:
     """Carries out changes, each harmless to repeat."""
     for change in changes:
         repeatable(change.carry_out)
-
-
-def _later(
-    write: Callable[[str, Mapping[str, Any]], object], target: str, body: Mapping[str, Any]
-) -> Callable[[], object]:
-    return lambda: write(target, body)
 
 
 def _once(listed: Callable[[], Sequence[Any]], create: Callable[[], object], name: str) -> None:
