@@ -108,7 +108,7 @@ def test_pictures_are_those_that_a_browser_test_takes() -> None:
     """None is left over, and none is shown that no test makes."""
     taken = {
         name
-        for path in ROOT.glob("tests/browser/*.py")
+        for path in ROOT.glob("tests/browser/**/*.py")
         for name in re.findall(r'"([a-z-]+?)(?:\.png)?"', path.read_text())
     }
     shown = {Path(name).stem for page in PAGES for name in re.findall(r"\]\(([^)]+\.png)\)", page.read_text())}

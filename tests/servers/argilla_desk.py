@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,16 @@ def open_panel(page: Page, dataset: str, *, status: str = "pending") -> FrameLoc
 
 def submit_button(page: Page) -> Locator:
     return page.locator("button.button--submit")
+
+
+def shot(page: Page, name: str, at: Locator | None = None) -> None:
+    """With POTATO_BRIDGE_SCREENSHOTS set, makes a picture of the documentation again."""
+    if os.environ.get("POTATO_BRIDGE_SCREENSHOTS"):
+        if at is not None:
+            at.scroll_into_view_if_needed()
+        path = ROOT / "docs" / "images" / f"{name}.png"
+        page.screenshot(path=path)
+        assert path.stat().st_size < 200_000, f"{path} is too large for the repository"
 
 
 def is_changed(page: Page) -> bool:

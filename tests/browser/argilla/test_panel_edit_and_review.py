@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.servers.annotator import errors
-from tests.servers.argilla_desk import Desk, is_changed, open_panel, submit_button
+from tests.servers.argilla_desk import Desk, is_changed, open_panel, shot, submit_button
 from tests.servers.argilla_pages import discard, save_draft, submit
 
 
@@ -35,6 +35,7 @@ def test_steps_are_corrected(desk, argilla_page):
     field = frame.locator(".field").nth(0)
     field.locator("pre.words ins").first.wait_for()
     assert field.locator(".counts").inner_text() == "2 characters, 1 word changed"
+    shot(page, "argilla-trajectory-edit")
     boxes.nth(1).fill("something else")
     frame.locator(".field").nth(1).locator("button.reset").click()
     assert boxes.nth(1).input_value() == before[1]
@@ -88,6 +89,7 @@ def test_a_change_is_reviewed(desk, argilla_page):
     frame.locator("button.comment-file").first.click()
     form.locator("button.category[data-category=praise]").click()
     form.locator("textarea.words").fill("Nice file")
+    shot(page, "argilla-code-review", added.nth(0))
     form.locator("button.save-comment").click()
     frame.locator(".rating[data-dimension=correctness] button[data-value='4']").first.click()
     page.get_by_text("Request changes").click()

@@ -10,7 +10,7 @@ import pytest
 from potato_bridge.converters.argilla.fields import to_base64
 from potato_bridge.converters.argilla.panel.records import payload_of
 from tests.servers.annotator import errors
-from tests.servers.argilla_desk import Desk, is_changed, open_panel, submit_button
+from tests.servers.argilla_desk import Desk, is_changed, open_panel, shot, submit_button
 from tests.servers.argilla_pages import discard, save_draft, submit
 
 
@@ -48,6 +48,8 @@ def test_steps_are_rated(per_step, argilla_page):
     button(0, "correct").click()
     button(2, "incorrect").click()
     steps.nth(2).locator("select").select_option("Logic error")
+    steps.nth(2).locator("textarea").fill("The test is changed, not the code.")
+    shot(page, "argilla-per-step", steps.nth(2))
     steps.nth(2).locator("textarea").fill("a </script> & $& tail")
     assert "not rated: step 2, 4, 5" in frame.locator(".status").inner_text()
     assert not submit_button(page).is_enabled()
@@ -133,6 +135,7 @@ def test_the_first_error_is_chosen_and_confirmed(first_error, argilla_page):
     )
     color = marks.nth(1).evaluate("mark => getComputedStyle(mark).backgroundColor")
     assert color == "rgb(239, 68, 68)"
+    shot(page, "argilla-first-error", marks.nth(0))
     save_draft(page)
     assert desk.said(item, ann) == {"status": "draft", "answer": {"process_reward": {"first_error_step": 1}}}
     frame = open_panel(page, desk.dataset, status="draft")
