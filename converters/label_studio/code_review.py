@@ -8,9 +8,10 @@ from markupsafe import Markup, escape
 from potato_bridge.converters.diffs.of_trace import diff_of_trace
 from potato_bridge.converters.label_studio import code_review_answers as answers
 from potato_bridge.converters.label_studio import fields, templates
-from potato_bridge.converters.label_studio.question import TO_TASK, Must, Question, Subject
+from potato_bridge.converters.label_studio.question import TO_TASK, Must, Question
 from potato_bridge.converters.review import category_colors, shown_word, tell_change
 from potato_bridge.converters.view.change import show
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.converters.view.text import storable
 from potato_bridge.model.code_review import CodeReviewScheme
 

@@ -7,9 +7,10 @@ from markupsafe import Markup, escape
 
 from potato_bridge.converters.answer import Answer, values_of
 from potato_bridge.converters.label_studio import fields, templates
-from potato_bridge.converters.label_studio.question import Entries, Must, Question, Subject, Task
+from potato_bridge.converters.label_studio.question import Entries, Must, Question, Task
 from potato_bridge.converters.label_studio.rewards import reward_notices, steps_then
 from potato_bridge.converters.rewards import check_total
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.converters.view.text import storable
 from potato_bridge.model import ProcessReward
 from potato_bridge.model.process_reward import FirstError, parse_first_error

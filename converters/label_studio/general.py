@@ -21,9 +21,10 @@ from potato_bridge.converters.label_studio.general_parts import (
     write_part,
 )
 from potato_bridge.converters.label_studio.general_spans import read_spans, span_data, span_parts, write_spans
-from potato_bridge.converters.label_studio.question import Entries, Must, Question, Subject, Task
+from potato_bridge.converters.label_studio.question import Entries, Must, Question, Task
 from potato_bridge.converters.text_edit import text_of_edit, value_of_edit
 from potato_bridge.converters.view.clip import clip
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model.general import Condition, General

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from potato_bridge.converters.label_studio import fields
-from potato_bridge.converters.label_studio.question import Entries, Subject
+from potato_bridge.converters.label_studio.question import Entries
 from potato_bridge.converters.text_edit import source_of
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.model.general import General
 from potato_bridge.model.trajectory_edit import plain_breaks
 

@@ -10,9 +10,10 @@ from potato_bridge.converters.forms import BadResultError, Part
 from potato_bridge.converters.label_studio import fields, templates
 from potato_bridge.converters.label_studio.general_parts import read_part, write_part
 from potato_bridge.converters.label_studio.general_spans import read_spans, span_parts, write_spans
-from potato_bridge.converters.label_studio.question import Entries, Subject, Task
+from potato_bridge.converters.label_studio.question import Entries, Task
 from potato_bridge.converters.spans import shown, text_of
 from potato_bridge.converters.view.clip import clip
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model.general import General

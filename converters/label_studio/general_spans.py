@@ -11,8 +11,9 @@ from potato_bridge.converters.answer import Answer, values_of
 from potato_bridge.converters.forms import Part
 from potato_bridge.converters.label_studio import fields
 from potato_bridge.converters.label_studio.general_parts import stored
-from potato_bridge.converters.label_studio.question import Entries, Subject
+from potato_bridge.converters.label_studio.question import Entries
 from potato_bridge.converters.spans import shown, text_of, units_before
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.errors import InputError
 from potato_bridge.model.general import General
 

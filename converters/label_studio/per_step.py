@@ -15,10 +15,11 @@ from markupsafe import Markup, escape
 
 from potato_bridge.converters.answer import Answer, values_of
 from potato_bridge.converters.label_studio import fields, templates
-from potato_bridge.converters.label_studio.question import Entries, Must, Question, Subject, Task
+from potato_bridge.converters.label_studio.question import Entries, Must, Question, Task
 from potato_bridge.converters.label_studio.rewards import reward_notices, steps_then
 from potato_bridge.converters.rewards import all_required, asks_category, check_total, label_of, steps_are
 from potato_bridge.converters.view.parts import Card
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.converters.view.text import attribute, storable
 from potato_bridge.errors import InputError
 from potato_bridge.model import ProcessReward

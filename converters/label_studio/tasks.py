@@ -6,12 +6,12 @@ from typing import Any
 from potato_bridge.converters.fingerprint import canonical_hash, hash_of_parts
 from potato_bridge.converters.label_studio import fields, prefill, templates
 from potato_bridge.converters.label_studio.interface import shows_files, shows_trace
-from potato_bridge.converters.label_studio.question import Subject
 from potato_bridge.converters.label_studio.questions import asked
 from potato_bridge.converters.view.clip import clip
 from potato_bridge.converters.view.files import touched_files
 from potato_bridge.converters.view.page import fold_after, reviews_code, texts_above, trace_display
 from potato_bridge.converters.view.pictures import LoadImage, Pictures, files_under
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model import Item, Project, Trace

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from potato_bridge.converters.label_studio import fields, templates
-from potato_bridge.converters.label_studio.question import Must, Question, Subject
+from potato_bridge.converters.label_studio.question import Must, Question
 from potato_bridge.converters.label_studio.trajectory_answers import about, prefill, read, write
 from potato_bridge.converters.label_studio.trajectory_fields import (
     EDIT,
@@ -24,6 +24,7 @@ from potato_bridge.converters.label_studio.trajectory_fields import (
 )
 from potato_bridge.converters.view.edit_context import Context
 from potato_bridge.converters.view.originals import originals, to_data
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.converters.view.text import storable
 from potato_bridge.model.trajectory_scheme import TrajectoryEdit
 

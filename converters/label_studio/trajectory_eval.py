@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from potato_bridge.converters.label_studio import fields, templates
 from potato_bridge.converters.label_studio.general_parts import stored
-from potato_bridge.converters.label_studio.question import TO_TASK, Must, Question, Subject
+from potato_bridge.converters.label_studio.question import TO_TASK, Must, Question
 from potato_bridge.converters.label_studio.trajectory_eval_answers import (
     CORRECTNESS,
     ERROR,
@@ -29,6 +29,7 @@ from potato_bridge.converters.label_studio.trajectory_eval_answers import (
 )
 from potato_bridge.converters.view.clip import clip, text_limit
 from potato_bridge.converters.view.parts import Card, Prose
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model.trajectory_eval import CORRECT, TrajectoryEval

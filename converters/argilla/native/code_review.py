@@ -11,11 +11,12 @@ from potato_bridge.converters.argilla.fields import question_name, safe
 from potato_bridge.converters.argilla.native.question import Context, NativeQuestion, Piece, Told, keep, text_field
 from potato_bridge.converters.argilla.panel.code_review import QUESTION as PANEL
 from potato_bridge.converters.argilla.panel.code_review import VERDICT
-from potato_bridge.converters.argilla.panel.question import Said, Seen, Subject
+from potato_bridge.converters.argilla.panel.question import Said, Seen
 from potato_bridge.converters.argilla.plan import Extent, QuestionPlan
 from potato_bridge.converters.diffs.of_trace import diff_of_trace
 from potato_bridge.converters.review import shown_word, tell_change
 from potato_bridge.converters.view.change import BLANK, FileView, show
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model.code_review import MAX_RATING, CodeReviewScheme

@@ -9,9 +9,10 @@ from potato_bridge.converters.argilla.limits import OPTIONS
 from potato_bridge.converters.argilla.native.plain import cards_text
 from potato_bridge.converters.argilla.native.question import Context, NativeQuestion, Piece, Told, keep, text_field
 from potato_bridge.converters.argilla.panel.first_error import QUESTION as PANEL
-from potato_bridge.converters.argilla.panel.question import Said, Seen, Subject
+from potato_bridge.converters.argilla.panel.question import Said, Seen
 from potato_bridge.converters.argilla.panel.rewards import reward_notices
 from potato_bridge.converters.argilla.plan import Extent, QuestionPlan
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model import ProcessReward

@@ -7,10 +7,10 @@ from potato_bridge.converters.answer import Answer
 from potato_bridge.converters.argilla.choices import is_native, question, read_choice, write_choice
 from potato_bridge.converters.argilla.fields import question_name, safe, unsafe
 from potato_bridge.converters.argilla.native.question import Context, NativeQuestion, Piece, Told, keep, text_field
-from potato_bridge.converters.argilla.panel.question import Subject
 from potato_bridge.converters.argilla.plan import Extent, FieldPlan, QuestionPlan
 from potato_bridge.converters.forms import FORMS, BadResultError, Part, is_shown
 from potato_bridge.converters.spans import shown, text_of, units_before
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model.general import General

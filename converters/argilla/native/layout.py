@@ -12,7 +12,6 @@ from potato_bridge.converters.argilla.native.code_review import REVIEW
 from potato_bridge.converters.argilla.native.plain import marked, shown
 from potato_bridge.converters.argilla.native.question import Context, Piece, Told, text_field
 from potato_bridge.converters.argilla.native.questions import asked_schemes
-from potato_bridge.converters.argilla.panel.question import Subject
 from potato_bridge.converters.argilla.plan import (
     Extent,
     FieldPlan,
@@ -28,6 +27,7 @@ from potato_bridge.converters.argilla.tell import tell
 from potato_bridge.converters.fingerprint import canonical_hash, hash_of_parts
 from potato_bridge.converters.view.page import texts_above, trace_display
 from potato_bridge.converters.view.pictures import LoadImage, Pictures, files_under
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError, Problem
 from potato_bridge.model import Item, Project, Record, Trace

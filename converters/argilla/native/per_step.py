@@ -8,10 +8,11 @@ from potato_bridge.converters.argilla.fields import question_name, safe, unsafe
 from potato_bridge.converters.argilla.native.plain import card_text, cards_text, shortened
 from potato_bridge.converters.argilla.native.question import Context, NativeQuestion, Piece, Told, keep, text_field
 from potato_bridge.converters.argilla.panel.per_step import QUESTION as PANEL
-from potato_bridge.converters.argilla.panel.question import Said, Seen, Subject
+from potato_bridge.converters.argilla.panel.question import Said, Seen
 from potato_bridge.converters.argilla.panel.rewards import reward_notices
 from potato_bridge.converters.argilla.plan import Extent, QuestionPlan
 from potato_bridge.converters.rewards import asks_category
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.converters.view.text import storable
 from potato_bridge.model import ProcessReward
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from potato_bridge.converters.answer import Answer
-from potato_bridge.converters.argilla.panel.question import Subject
 from potato_bridge.converters.argilla.plan import Extent, FieldPlan, QuestionPlan
+from potato_bridge.converters.view.subject import Subject
 
 S = TypeVar("S")
 

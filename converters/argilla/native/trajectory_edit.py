@@ -7,12 +7,13 @@ from potato_bridge.converters.answer import Answer
 from potato_bridge.converters.argilla.fields import question_name
 from potato_bridge.converters.argilla.native.plain import cards_text, shortened
 from potato_bridge.converters.argilla.native.question import Context, NativeQuestion, Piece, Told, keep, text_field
-from potato_bridge.converters.argilla.panel.question import Said, Seen, Subject
+from potato_bridge.converters.argilla.panel.question import Said, Seen
 from potato_bridge.converters.argilla.panel.trajectory_edit import QUESTION as PANEL
 from potato_bridge.converters.argilla.plan import Extent, QuestionPlan
 from potato_bridge.converters.edits import edits_to_write
 from potato_bridge.converters.view.edit_context import Context as Between
 from potato_bridge.converters.view.originals import Original, from_data, originals, to_data
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.model.trajectory_edit import plain_breaks
 from potato_bridge.model.trajectory_scheme import TrajectoryEdit
 

@@ -9,12 +9,13 @@ from potato_bridge.converters.answer import Answer
 from potato_bridge.converters.argilla.fields import safe, unsafe
 from potato_bridge.converters.argilla.guidelines import plain
 from potato_bridge.converters.argilla.panel.payload import to_plain
-from potato_bridge.converters.argilla.panel.question import PanelQuestion, Said, Seen, Subject
+from potato_bridge.converters.argilla.panel.question import PanelQuestion, Said, Seen
 from potato_bridge.converters.argilla.plan import QuestionPlan
 from potato_bridge.converters.diffs.of_trace import diff_of_trace
 from potato_bridge.converters.review import category_colors, check_comment, check_words, shown_word, tell_change
 from potato_bridge.converters.view.change import BLANK, show
 from potato_bridge.converters.view.change_index import Pages, outdated
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model import to_builtins

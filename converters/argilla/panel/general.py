@@ -12,12 +12,13 @@ from potato_bridge.converters.argilla.fields import question_name
 from potato_bridge.converters.argilla.panel.conditions import conditions
 from potato_bridge.converters.argilla.panel.form_values import read_form, write_form
 from potato_bridge.converters.argilla.panel.payload import to_plain
-from potato_bridge.converters.argilla.panel.question import PanelQuestion, Said, Seen, Subject
+from potato_bridge.converters.argilla.panel.question import PanelQuestion, Said, Seen
 from potato_bridge.converters.argilla.panel.spans import SPANS
 from potato_bridge.converters.argilla.plan import QuestionPlan
 from potato_bridge.converters.forms import FORMS, ONE, BadResultError, Part, is_shown, wrong_sum
 from potato_bridge.converters.text_edit import source_of, text_of_edit, value_of_edit
 from potato_bridge.converters.view.clip import clip
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.converters.view.text import storable
 from potato_bridge.errors import InputError
 from potato_bridge.model.general import General, Option

@@ -5,7 +5,6 @@ from typing import Any
 
 from potato_bridge.converters.argilla import fields
 from potato_bridge.converters.argilla.panel.payload import plain_list, to_plain
-from potato_bridge.converters.argilla.panel.question import Subject
 from potato_bridge.converters.argilla.panel.questions import asked_schemes
 from potato_bridge.converters.argilla.plan import RecordPlan
 from potato_bridge.converters.fingerprint import canonical_hash, hash_of_parts
@@ -13,6 +12,7 @@ from potato_bridge.converters.view.clip import clip
 from potato_bridge.converters.view.files import touched_files
 from potato_bridge.converters.view.page import fold_after, steps_field, texts_above, trace_display
 from potato_bridge.converters.view.pictures import LoadImage, Pictures, files_under
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.converters.view.text import storable
 from potato_bridge.model import Item, Project, Trace
 from potato_bridge.model.trace import ImageBlock

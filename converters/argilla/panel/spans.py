@@ -8,10 +8,11 @@ from msgspec import UNSET
 from potato_bridge.converters.answer import Answer
 from potato_bridge.converters.argilla.panel.conditions import conditions
 from potato_bridge.converters.argilla.panel.payload import to_plain
-from potato_bridge.converters.argilla.panel.question import PanelQuestion, Said, Seen, Subject
+from potato_bridge.converters.argilla.panel.question import PanelQuestion, Said, Seen
 from potato_bridge.converters.forms import is_shown
 from potato_bridge.converters.spans import shown, text_of
 from potato_bridge.converters.view.clip import clip
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.converters.view.text import css_colour, storable
 from potato_bridge.errors import InputError
 from potato_bridge.model.general import General

@@ -7,10 +7,11 @@ from msgspec import UNSET
 
 from potato_bridge.converters.answer import Answer
 from potato_bridge.converters.argilla.panel.payload import plain_list
-from potato_bridge.converters.argilla.panel.question import PanelQuestion, Said, Seen, Subject
+from potato_bridge.converters.argilla.panel.question import PanelQuestion, Said, Seen
 from potato_bridge.converters.edits import EditReader, about_originals, edits_to_write
 from potato_bridge.converters.view.edit_context import Context
 from potato_bridge.converters.view.originals import Original, from_data, originals, to_data
+from potato_bridge.converters.view.subject import Subject
 from potato_bridge.model.trajectory_scheme import TrajectoryEdit
 
 _EDITS, _FINAL, _ORIGINALS = "edits", "final_answer", "originals"
