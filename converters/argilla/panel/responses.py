@@ -1,6 +1,7 @@
 """Responses ↔ answers. Reading never raises: what cannot be understood is kept as it is, and flagged."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 from msgspec import UNSET
@@ -35,7 +36,6 @@ def read_answer(
     part = parts[0]
     values = dict(part.values or {})
     panel = _panel(values.pop(fields.ANSWER, None), answer)
-    data = _data(part.record)
     meta = fields.read_meta(part.record.metadata)
     schemes = asked_schemes(project)
     for scheme, question in schemes:
@@ -46,7 +46,7 @@ def read_answer(
                 said.natives[suffix] = values.pop(name)
         # A draft may have a question that was cleared.
         said.natives = {suffix: value for suffix, value in said.natives.items() if value not in (None, [])}
-        question.read(scheme, _seen(scheme, data, meta, revision), said, answer, complete)
+        question.read(scheme, _seen(scheme, part.record, meta, revision), said, answer, complete)
         _keep_unknown(scheme, question, said.panel, answer)
     for name, value in (*panel.items(), *values.items()):
         answer.controls.setdefault(name, []).append({"raw": value})
@@ -95,33 +95,49 @@ def _unreadable(answer: Answer, text: Any, message: str) -> None:
     answer.flag("bad-result", message)
 
 
-def _data(record: Stored) -> Mapping[str, Any]:
-    found = payload_of(record.fields).get("schemes")
-    return found if isinstance(found, Mapping) else {}
+class _Data(Mapping[str, Any]):
+    """A scheme's part of the payload of a record: most answers are read without it, and it is most of a record."""
+
+    def __init__(self, record: Stored, name: str) -> None:
+        self._record, self._name = record, name
+
+    @cached_property
+    def _found(self) -> Mapping[str, Any]:
+        schemes = payload_of(self._record.fields).get("schemes")
+        own = schemes.get(self._name) if isinstance(schemes, Mapping) else None
+        return own if isinstance(own, Mapping) else {}
+
+    def __getitem__(self, key: str) -> Any:
+        return self._found[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
 
 
-def _seen(scheme: Scheme, data: Mapping[str, Any], meta: Mapping[str, Any], revision: Mapping[str, Any] | None) -> Seen:
-    own = data.get(scheme.name)
+def _seen(scheme: Scheme, record: Stored, meta: Mapping[str, Any], revision: Mapping[str, Any] | None) -> Seen:
     total = (revision if revision is not None and "total_steps" in revision else meta).get("total_steps")
     about: Any = UNSET
     if revision is not None:
         noted = revision.get("about")
         # A scheme that the earlier state did not have is read with what there is now.
         about = noted.get(scheme.name, UNSET) if isinstance(noted, Mapping) else UNSET
-    return Seen(own if isinstance(own, Mapping) else {}, total if isinstance(total, int) else 0, about)
+    return Seen(_Data(record, scheme.name), total if isinstance(total, int) else 0, about)
 
 
 def write_answer(project: Project, record: Record, records: Sequence[Stored]) -> dict[str, dict[str, Any]]:
     """See `layouts.Converter`."""
     stored = records[0]
-    data, meta = _data(stored), fields.read_meta(stored.metadata)
+    meta = fields.read_meta(stored.metadata)
     values: dict[str, Any] = {}
     panel: dict[str, Any] = {}
     for scheme, question in asked_schemes(project):
         if scheme.name not in record.annotations:
             continue
         try:
-            said = question.write(scheme, _seen(scheme, data, meta, None), record.annotations[scheme.name])
+            said = question.write(scheme, _seen(scheme, stored, meta, None), record.annotations[scheme.name])
         except InputError as error:
             raise InputError(f"record {record.id}, {scheme.name}: {error.message}", hint=error.hint) from error
         if said.panel is not UNSET:

@@ -127,7 +127,8 @@ class Reader:
         complete = status == "submitted"
         converter = LAYOUTS[self.layout]
         read = converter.read_answer(self.project, parts, complete=complete, revision=revision)
-        became = {} if status != "submitted" or revision else became_of(self.project, self.layout, read, suggested)
+        has_prelabels = complete and not revision and any(record.suggestions for record in group.records)
+        became = became_of(self.project, self.layout, read, suggested) if has_prelabels else {}
         agent = next((s.agent for r in group.records for s in r.suggestions or () if s.agent), None) if became else None
         flags = list(read.flags)
         if revision is not None:
