@@ -1,5 +1,6 @@
 """Code review without a script: a record for each file, with comments as lines of text, and one for the verdict."""
 
+import functools
 import re
 from collections.abc import Sequence
 from typing import Any, Final
@@ -26,11 +27,17 @@ REVIEW: Final = "review"
 #: Option of the verdict on the record of a file.
 NONE: Final = "none"
 _SIGNS: Final = {"a": "+", "d": "-", "c": " "}
-_LINE: Final = re.compile(
-    r"\s*(?P<place>file|-?[0-9]{1,9}(?:\s*-\s*[0-9]{1,9})?)\s*:\s*(?P<category>[^:/]+?)\s*(?:/\s*(?P<severity>[^:]+?)\s*)?:"
-    r"\s*(?P<text>.*)",
-    re.DOTALL,
-)
+
+
+@functools.cache
+def _line(categories: tuple[str, ...]) -> re.Pattern[str]:
+    """A comment, for which a category of the scheme may have a colon or a slash in its name."""
+    known = "".join(f"{re.escape(name)}|" for name in sorted(categories, key=len, reverse=True))
+    return re.compile(
+        r"\s*(?P<place>file|-?[0-9]{1,9}(?:\s*-\s*[0-9]{1,9})?)\s*:"
+        rf"\s*(?P<category>{known}[^:/]+?)\s*(?:/\s*(?P<severity>[^:]+?)\s*)?:\s*(?P<text>.*)",
+        re.DOTALL,
+    )
 
 
 def _names(scheme: CodeReviewScheme) -> tuple[str, str, str]:
@@ -102,7 +109,7 @@ def _split(text: str) -> list[str]:
 
 
 def _comment(scheme: CodeReviewScheme, path: str, text: str) -> dict[str, Any] | None:
-    match = _LINE.fullmatch(text)
+    match = _line(tuple(category.name for category in scheme.comment_categories)).fullmatch(text)
     if match is None:
         return None
     comment: dict[str, Any] = {

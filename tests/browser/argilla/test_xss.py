@@ -93,6 +93,15 @@ SPAN = """
 EDITS = """
   - {{annotation_type: trajectory_edit, name: edit, steps_key: steps, description: {text}}}
 """
+REVIEW = """
+  - annotation_type: code_review
+    name: review
+    description: {text}
+    comment_categories: [bug, {text}]
+    file_rating_dimensions: [{text}]
+    verdict_options: [{text}, other]
+    allow_summary: true
+"""
 WATCH = """() => [window.pwned, ...Array.from({ length: frames.length }, (_, n) => {
   try { return frames[n].pwned } catch { return null } })]"""
 
@@ -272,4 +281,38 @@ def test_the_native_layout_runs_nothing(argilla, tmp_path, look, schemes):
     assert look(desk, ann, "submitted", panel=False, count=count) == ([], [])
     desk.pull()
     assert len(desk.records()) == len(PAYLOADS)
+    desk.close()
+
+
+def test_the_native_review_runs_nothing(argilla, tmp_path, look):
+    text = PAYLOADS[0]
+    write(tmp_path, "native review", REVIEW, text)
+    desk = Desk(argilla, tmp_path, layout="native")
+    count = desk.push().created
+    assert count == 2 * len(PAYLOADS)
+    assert look(desk, argilla.owner, panel=False, count=count) == ([], [])
+    ann = desk.annotator()
+    number = {f"item {n} {one}": one for n, one in enumerate(PAYLOADS)}
+    said = {
+        item: {
+            "verdict": text,
+            "comments": [{"category": text, "file": f"a{text[:40]}.py", "line": None, "text": one.strip()}],
+            "file_ratings": {f"a{text[:40]}.py": {text: 3}},
+            "summary": one,
+        }
+        for item, one in number.items()
+    }
+    shown = desk.on_server()
+    for item, review in said.items():
+        of_item = [one for name, one in shown.items() if name.startswith(f"{item}/")]
+        parts = [Stored(one["external_id"], one["fields"], one["metadata"]) for one in of_item]
+        ids = {one["external_id"]: one["id"] for one in of_item}
+        assert len(parts) == 2
+        record = Record(id=item, annotator="a", annotations={"review": review})
+        for name, values in LAYOUTS["native"].write_answer(desk.project, record, parts).items():
+            body = {"status": "submitted", "values": {key: {"value": value} for key, value in values.items()}}
+            argilla.client(ann).post(f"/api/v1/records/{ids[name]}/responses", json=body).raise_for_status()
+    assert look(desk, ann, "submitted", panel=False, count=count) == ([], [])
+    desk.pull()
+    assert {record.id: record.annotations["review"] for record in desk.records()} == said
     desk.close()

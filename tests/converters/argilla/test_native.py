@@ -175,6 +175,35 @@ def test_the_syntax_of_comments(tmp_path):
     assert [flag.code for flag in NATIVE.read_answer(made, nobody).flags] == ["missing-required"]
 
 
+def test_a_category_may_have_a_colon_or_a_slash(tmp_path):
+    categories = ", comment_categories: [bug, bug/race, 'perf: slow'], severity_levels: [minor]}"
+    made, plans = built(tmp_path, [REVIEW.replace("}", categories)])
+    lines = [
+        "2: bug/race: one",
+        "2: bug/minor: two",
+        "2: bug/race/minor: three",
+        "2: perf: slow: four",
+        "2: bug: slow: five",
+    ]
+    parts = [
+        Part(stored(plans[0]), {"code-review_comments": "\n".join(lines), "code-review_verdict": "none"}),
+        Part(stored(plans[1]), {"code-review_verdict": "approve"}),
+    ]
+    answer = NATIVE.read_answer(made, parts)
+    told = [
+        (one["category"], one.get("severity"), one["text"]) for one in answer.annotations["code-review"]["comments"]
+    ]
+    assert told == [
+        ("bug/race", None, "one"),
+        ("bug", "minor", "two"),
+        ("bug/race", "minor", "three"),
+        ("perf: slow", None, "four"),
+        ("bug", None, "slow: five"),
+    ]
+    assert answer.flags == []
+    assert back(made, plans, answer.annotations).annotations == answer.annotations
+
+
 @pytest.mark.parametrize(("text", "results", "value", "saved"), samples.CASES, ids=samples.IDS)
 def test_general_types_are_asked_or_named(tmp_path, text, results, value, saved):
     made = samples.project(tmp_path, samples.scheme(text))
