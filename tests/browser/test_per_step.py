@@ -278,5 +278,6 @@ def test_many_steps(desk, annotator_page):
     # 20 steps open in two seconds where nothing else runs: what the machine does beside is none of the page's doing.
     busy = max(1.0, min(opened[20]) / 2)
     assert min(opened[100]) < 5 * busy
-    # Above it there is a notice.
-    assert min(opened[MANY_STEPS]) < 10 * busy
+    # No step takes longer for there being many: three times the steps, three times the time, with a quarter for noise.
+    # Above MANY_STEPS there is a notice; the figures are printed.
+    assert min(opened[MANY_STEPS]) < 1.25 * MANY_STEPS / 100 * min(opened[100])
