@@ -624,7 +624,9 @@
     let comments = [];
     let ratings = {};
     let summary = "";
-    let open = 0;
+    // Forms that are open; what was begun in one and not saved is not to be lost.
+    const open = new Set();
+    const begun = () => [...open].filter((one) => one.isBegun()).length;
     const categories = new Map(scheme.categories.map((category) => [category.value, category]));
     const severities = new Map(scheme.severities.map((severity) => [severity.value, severity.display]));
     const views = [];
@@ -666,12 +668,25 @@
     // The row that a comment stands under; null: the header of the file.
     function rowFor(view, comment) {
       if (comment.line === null || comment.line === undefined)
-        return comment.position !== undefined && comment.position !== null ? comment.position : null;
+        return view.rows[comment.position] && view.rows[comment.position].head === undefined ? comment.position : null;
       const side = comment.side || "RIGHT";
       const at = view.rows.findIndex((row) => row.head === undefined && (side === "LEFT"
         ? row.kind !== "a" && Number(row.old) === comment.line && row.old !== ""
         : row.kind !== "d" && Number(row.new) === comment.line && row.new !== ""));
       return at < 0 ? null : at;
+    }
+    const startOf = (place) => place.start_line ? { line: place.start_line, side: place.start_side || place.side }
+      : place.start_position ? { line: null, position: place.start_position } : null;
+    // The first and the last row of a place.
+    function rangeOf(view, place) {
+      const last = rowFor(view, place), start = startOf(place);
+      const first = start && last !== null ? rowFor(view, start) : null;
+      return last === null ? null : first === null ? [last, last] : [Math.min(first, last), Math.max(first, last)];
+    }
+    // Of several sections about one file, the one that has the line.
+    function viewOf(comment) {
+      const named = views.filter((one) => one.path === comment.file || one.oldPath === comment.file);
+      return named.find((one) => rowFor(one, comment) !== null) || named[0] || views[0];
     }
 
     function drawRow(view, at) {
@@ -701,9 +716,26 @@
     }
 
     function linesOf(comment) {
-      if (comment.line === null || comment.line === undefined) return comment.position ? "line " + comment.position + " of the diff" : "the file";
-      const from = comment.start_line ? comment.start_line + "–" : "";
-      return (comment.side === "LEFT" ? "old line " : "line ") + from + comment.line;
+      const left = comment.side === "LEFT";
+      if (comment.line === null || comment.line === undefined) {
+        if (!comment.position) return "the file";
+        return comment.start_position ? "lines " + comment.start_position + "–" + comment.position + " of the diff" : "line " + comment.position + " of the diff";
+      }
+      if (!comment.start_line) return (left ? "old line " : "line ") + comment.line;
+      const same = !comment.start_side || comment.start_side === comment.side;
+      if (same) return (left ? "old lines " : "lines ") + comment.start_line + "–" + comment.line;
+      return (left ? "new line " : "old line ") + comment.start_line + " to " + (left ? "old" : "new") + " line " + comment.line;
+    }
+    // The lines that a form is about, or that the mouse is going over.
+    function paint() {
+      for (const row of root.querySelectorAll(".row.picked")) row.classList.remove("picked");
+      const ranges = [...open].map((one) => [one.view, rangeOf(one.view, one.place)]);
+      if (drag) ranges.push([drag.view, [Math.min(drag.from, drag.to), Math.max(drag.from, drag.to)]]);
+      for (const [view, range] of ranges)
+        for (let at = range ? range[0] : 0; range && at <= range[1]; at++) {
+          const row = rowElement(view, at);
+          if (row && !row.classList.contains("h")) row.classList.add("picked");
+        }
     }
 
     function drawComment(view, comment) {
@@ -711,11 +743,11 @@
       const box = h("div", { class: "comment", color: category ? category.color : "" },
         h("div", { class: "comment-head" }, h("b", { class: "category" }, text(category ? category.display : comment.category || "no category")),
           comment.severity ? h("span", { class: "badge" }, text(severities.get(comment.severity) || comment.severity)) : null,
-          h("small", {}, linesOf(comment)),
+          h("small", {}, comment.file !== view.path && comment.file !== view.oldPath ? text(comment.file + ", ") : null, linesOf(comment)),
           h("button", { type: "button", class: "edit-comment" }, "Edit"), h("button", { type: "button", class: "delete-comment" }, "Delete")),
         h("div", { class: "comment-text" }, text(comment.text)),
         comment.suggestion ? h("pre", { class: "suggestion" }, text(comment.suggestion)) : null);
-      box.querySelector(".edit-comment").addEventListener("click", () => { box.replaceWith(form(view, comment, comment)); ctx.changed(); });
+      box.querySelector(".edit-comment").addEventListener("click", () => { box.replaceWith(form(view, comment, comment)); paint(); ctx.changed(); });
       box.querySelector(".delete-comment").addEventListener("click", () => {
         comments = comments.filter((one) => one !== comment);
         box.remove();
@@ -725,7 +757,6 @@
     }
 
     function form(view, place, comment) {
-      open++;
       let category = comment ? comment.category : "";
       let severity = comment ? comment.severity || "" : "";
       const buttons = scheme.categories.map((one) => h("button", { type: "button", class: "category", color: one.color, title: one.hint,
@@ -733,14 +764,38 @@
       const levels = scheme.severities.map((one) => h("button", { type: "button", class: "severity", "data-severity": one.value }, text(one.display)));
       const words = h("textarea", { class: "words", rows: 3, placeholder: "Comment", "aria-label": "Comment" });
       const code = h("textarea", { class: "code", rows: 3, spellcheck: "false", "aria-label": "Suggested code" });
-      words.value = comment ? comment.text : "";
+      words.value = comment ? comment.text || "" : "";
       code.value = comment && comment.suggestion ? comment.suggestion : "";
       const suggest = h("button", { type: "button", class: "suggest" }, "Suggest code");
       const saveButton = h("button", { type: "button", class: "primary save-comment" }, "Save comment");
       const cancel = h("button", { type: "button", class: "cancel-comment" }, "Cancel");
       const problem = h("span", { class: "missing" });
+      const lines = h("small", {}, linesOf(place));
       const box = h("div", { class: "comment-form" }, h("div", {}, buttons), levels.length ? h("div", {}, levels) : null,
-        words, scheme.suggestions ? [code, suggest] : null, h("div", { class: "actions" }, saveButton, cancel, h("small", {}, linesOf(place)), problem));
+        words, scheme.suggestions ? [code, suggest] : null, h("div", { class: "actions" }, saveButton, cancel, lines, problem));
+      const said = () => [category, severity, words.value, code.value].join("\u0000");
+      const before = said();
+      const me = {
+        view, place, comment,
+        isBegun: () => said() !== before,
+        // The same form, about other lines.
+        move(to, at) {
+          me.place = place = to;
+          lines.textContent = linesOf(to);
+          slot(view, at).append(box);
+        },
+        close: (next) => {
+          open.delete(me);
+          if (next) box.replaceWith(next); else box.remove();
+          paint();
+          ctx.changed();
+        },
+      };
+      open.add(me);
+      // The page is told when it begins to matter, not at each letter.
+      let told = false;
+      const tell = () => { if (me.isBegun() !== told) { told = !told; ctx.changed(); } };
+      box.addEventListener("input", tell);
       code.hidden = !code.value;
       suggest.hidden = Boolean(code.value);
       const draw = () => {
@@ -753,32 +808,32 @@
         if (one.dataset.category !== undefined) category = one.dataset.category;
         else severity = severity === one.dataset.severity ? "" : one.dataset.severity;
         draw();
+        tell();
       });
       suggest.addEventListener("click", () => {
-        const last = rowFor(view, place);
-        let first = last;
-        if (place.start_line) first = rowFor(view, { line: place.start_line, side: place.start_side });
-        if (last !== null && first !== null)
-          code.value = view.rows.slice(first, last + 1).filter((row) => row.head === undefined && row.kind !== "d").map((row) => row.text).join("\n");
+        const range = rangeOf(view, place);
+        if (range)
+          code.value = view.rows.slice(range[0], range[1] + 1).filter((row) => row.head === undefined && row.kind !== "d").map((row) => row.text).join("\n");
         code.hidden = false;
         suggest.hidden = true;
         code.focus();
+        tell();
       });
-      const close = (next) => { open--; if (next) box.replaceWith(next); else box.remove(); ctx.changed(); };
-      cancel.addEventListener("click", () => close(comment ? drawComment(view, comment) : null));
+      cancel.addEventListener("click", () => me.close(comment ? drawComment(view, comment) : null));
       saveButton.addEventListener("click", () => {
         if (!category || !words.value.trim()) {
           problem.textContent = !category ? "choose a category" : "write what is to be said";
           return;
         }
-        const made = { category, ...placeFields(place), text: words.value };
+        const { severity: oldLevel, suggestion: oldCode, ...rest } = comment || {};
+        const made = { ...rest, category, ...placeFields(place), text: words.value };
         if (severity) made.severity = severity;
         if (code.value) made.suggestion = code.value;
         const at = comments.indexOf(comment);
         if (at >= 0) comments[at] = made; else comments.push(made);
-        close(drawComment(view, made));
+        me.close(drawComment(view, made));
       });
-      words.addEventListener("keydown", (event) => {
+      box.addEventListener("keydown", (event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); event.stopPropagation(); saveButton.click(); }
         if (event.key === "Escape") { event.stopPropagation(); cancel.click(); }
       });
@@ -792,10 +847,49 @@
       return fields;
     }
     function ask(view, place, at) {
+      // A form in which nothing was begun goes when another place is chosen.
+      for (const one of [...open]) if (!one.comment && !one.isBegun()) one.close(null);
       const box = form(view, place, null);
       slot(view, at).append(box);
+      paint();
       ctx.changed();
       box.querySelector(".words").focus({ preventScroll: true });
+    }
+    // Several lines: what was begun at the first of them goes along.
+    function askRange(view, first, last) {
+      const place = placeOf(view, first, last), at = Math.max(first, last);
+      const mine = [...open].find((one) => !one.comment && one.view === view && one.isBegun() && (rangeOf(view, one.place) || []).includes(first));
+      if (!mine) return ask(view, place, at);
+      mine.move(place, at);
+      paint();
+      return ctx.changed();
+    }
+    let drag = null;
+    const numberAt = (event, view) => {
+      const number = event.target.closest ? event.target.closest("i.number") : null;
+      return number && view.body.contains(number) ? Number(number.parentElement.dataset.row) : null;
+    };
+    function startDrag(view, event) {
+      const at = numberAt(event, view);
+      if (at === null || event.button !== 0 || event.shiftKey) return;
+      // Else the drag would select text.
+      event.preventDefault();
+      drag = { view, from: at, to: at };
+      document.addEventListener("mouseup", endDrag, { once: true });
+    }
+    function goOn(view, event) {
+      const row = drag && drag.view === view && event.target.closest ? event.target.closest(".row[data-row]") : null;
+      const at = row ? Number(row.dataset.row) : null;
+      if (at === null || at === drag.to || view.rows[at].head !== undefined) return;
+      drag.to = at;
+      paint();
+    }
+    function endDrag() {
+      const { view, from, to } = drag;
+      drag = null;
+      if (from === to) return;
+      view.from = from;
+      askRange(view, from, to);
     }
 
     function drawRatings(view) {
@@ -823,18 +917,19 @@
     }
 
     function drawFile(file, n) {
-      const view = { path: paths[n], rows: rowsOf(file), from: null, top: h("div", { class: "slot" }), body: h("div", { class: "lines" }) };
+      const view = { path: paths[n], oldPath: (data.index || [])[n] ? data.index[n][1] : null, rows: rowsOf(file), from: null, top: h("div", { class: "slot" }), body: h("div", { class: "lines" }) };
       views.push(view);
       for (let from = 0; from < view.rows.length; from += CHUNK) view.body.append(drawChunk(view, from));
       const about = h("button", { type: "button", class: "comment-file" }, "Comment on file");
       about.addEventListener("click", (event) => { event.preventDefault(); ask(view, { file: view.path, line: null }, null); });
+      view.body.addEventListener("mousedown", (event) => startDrag(view, event));
+      view.body.addEventListener("mouseover", (event) => goOn(view, event));
       view.body.addEventListener("click", (event) => {
-        const number = event.target.closest("i.number");
-        if (!number) return;
-        const at = Number(number.parentElement.dataset.row);
-        const first = event.shiftKey && view.from !== null ? view.from : at;
+        const at = numberAt(event, view);
+        if (at === null) return;
+        if (event.shiftKey && view.from !== null && view.from !== at) return askRange(view, view.from, at);
         view.from = at;
-        ask(view, placeOf(view, first, at), Math.max(first, at));
+        return ask(view, placeOf(view, at, at), at);
       });
       return h("details", { class: "file", open: true, "data-file": view.path },
         h("summary", {}, h("b", { class: "sign " + file.tone }, file.sign), h("code", {}, text(file.old_path && file.old_path !== file.path ? file.old_path + " → " + file.path : file.path)),
@@ -854,16 +949,20 @@
         if (summary) value.summary = summary;
         return value;
       },
-      missing: () => (open > 0 ? [open === 1 ? "a comment is not saved yet" : open + " comments are not saved yet"] : []),
+      missing() {
+        const count = begun();
+        return count ? [count === 1 ? "a comment is not saved yet" : count + " comments are not saved yet"] : [];
+      },
       load(raw) {
         for (const box of root.querySelectorAll(".comment, .comment-form")) box.remove();
-        open = 0;
+        open.clear();
+        paint();
         comments = raw && Array.isArray(raw.comments) ? raw.comments.filter((one) => one && typeof one === "object") : [];
         ratings = raw && raw.file_ratings && typeof raw.file_ratings === "object" ? { ...raw.file_ratings } : {};
         summary = raw && typeof raw.summary === "string" ? raw.summary : "";
         if (summaryBox) summaryBox.value = summary;
         for (const comment of comments) {
-          const view = views.find((one) => one.path === comment.file) || views[0];
+          const view = viewOf(comment);
           if (view) slot(view, rowFor(view, comment)).append(drawComment(view, comment));
         }
         for (const path of rated.keys()) showRatings(path);
@@ -919,7 +1018,7 @@
       const box = h("input", { type: part.slider ? "range" : "number", ...range });
       const shown = h("output", {}, "–");
       let touched = false;
-      const draw = () => { shown.textContent = touched ? box.value : "–"; element.classList.toggle("untouched", part.slider && !touched); };
+      const draw = () => { shown.textContent = touched ? box.value : "–"; element.classList.toggle("untouched", Boolean(part.slider) && !touched); };
       box.addEventListener("input", () => { touched = true; draw(); changed(); });
       const element = h("div", { class: "number" }, part.low ? h("small", {}, text(part.low)) : null, box, part.slider ? shown : null,
         part.middle ? h("small", {}, text(part.middle)) : null, part.high ? h("small", {}, text(part.high)) : null);
@@ -928,6 +1027,12 @@
         element,
         // A slider that nobody moved is no answer.
         get: () => (part.slider && !touched) || box.value === "" ? undefined : Number(box.value),
+        wrong() {
+          if (box.validity.badInput) return "it is no number";
+          if (!box.validity.rangeUnderflow && !box.validity.rangeOverflow) return "";
+          return part.maximum === undefined ? "at least " + part.minimum : part.minimum === undefined ? "at most " + part.maximum
+            : "from " + part.minimum + " to " + part.maximum;
+        },
         set(value) { touched = value !== undefined; box.value = touched ? value : ""; draw(); },
       };
     },
@@ -974,7 +1079,8 @@
         changed();
       });
       draw();
-      return { element, get: () => (order.length ? [...order] : undefined), set(value) { order = [...(value || [])]; draw(); } };
+      const wrong = () => (order.length && order.length < part.options.length ? order.length + " of " + part.options.length + " are ranked" : "");
+      return { element, wrong, get: () => (order.length ? [...order] : undefined), set(value) { order = [...(value || [])]; draw(); } };
     },
   };
 
@@ -1005,6 +1111,10 @@
         const found = values();
         const lacking = controls.filter(({ part }) => part.required && found[part.key] === undefined);
         const words = lacking.length ? ["no answer yet: " + scheme.description] : [];
+        for (const { part, field } of controls) {
+          const wrong = field.wrong ? field.wrong() : "";
+          if (wrong) words.push((part.title || scheme.description) + ": " + wrong);
+        }
         if (scheme.total !== null) {
           const all = Object.values(found);
           const whole = all.reduce((one, two) => one + two, 0);
@@ -1063,28 +1173,37 @@
       range.setEnd(node, offset);
       return range.toString().length;
     }
+    function markSelected() {
+      const selection = window.getSelection();
+      if (!selection || selection.isCollapsed) return;
+      const has = (node) => boxes.find((one) => one.pre.contains(node));
+      // The mouse may be let go, or pressed, beside the text: what is selected outside of it is none of it.
+      const box = has(selection.anchorNode) || has(selection.focusNode);
+      if (!box) return;
+      const range = selection.getRangeAt(0);
+      const whole = document.createRange();
+      whole.selectNodeContents(box.pre);
+      const early = range.compareBoundaryPoints(Range.START_TO_START, whole) < 0;
+      const late = range.compareBoundaryPoints(Range.END_TO_END, whole) > 0;
+      const start = early ? 0 : box.at.get(unitsBefore(box.pre, range.startContainer, range.startOffset));
+      const end = late ? box.points.length : box.at.get(unitsBefore(box.pre, range.endContainer, range.endOffset));
+      selection.removeAllRanges();
+      if (start === undefined || end === undefined || start >= end) return;
+      const span = { start, end, label, field: box.field, text: box.points.slice(start, end).join("") };
+      if (scheme.single) spans = [span];
+      else if (!spans.some((one) => one.field === span.field && one.start === start && one.end === end && one.label === label)) spans.push(span);
+      if (none) none.checked = false;
+      draw();
+      ctx.changed();
+    }
     choices.addEventListener("click", (event) => {
       const one = event.target.closest(".span-label");
       if (one) { label = one.dataset.label; draw(); }
     });
     const root = h("div", { class: "spans" }, data.question ? h("div", { class: "question" }, clip(data.question)) : null, choices,
       boxes.map((box) => [boxes.length > 1 ? h("h3", {}, text(box.field)) : null, box.pre]), none ? h("label", {}, none, text(scheme.unanswerable)) : null);
+    document.addEventListener("mouseup", markSelected);
     for (const box of boxes) {
-      box.pre.addEventListener("mouseup", () => {
-        const selection = window.getSelection();
-        if (!selection || selection.isCollapsed || !box.pre.contains(selection.anchorNode) || !box.pre.contains(selection.focusNode)) return;
-        const range = selection.getRangeAt(0);
-        const start = box.at.get(unitsBefore(box.pre, range.startContainer, range.startOffset));
-        const end = box.at.get(unitsBefore(box.pre, range.endContainer, range.endOffset));
-        selection.removeAllRanges();
-        if (start === undefined || end === undefined || start >= end) return;
-        const span = { start, end, label, field: box.field, text: box.points.slice(start, end).join("") };
-        if (scheme.single) spans = [span];
-        else if (!spans.some((one) => one.field === span.field && one.start === start && one.end === end && one.label === label)) spans.push(span);
-        if (none) none.checked = false;
-        draw();
-        ctx.changed();
-      });
       box.pre.addEventListener("click", (event) => {
         const mark = event.target.closest("mark");
         const selection = window.getSelection();
@@ -1182,8 +1301,8 @@
 
     // What was chosen at another scheme: in the panel, or in a question of Argilla.
     function said(name, asked) {
-      const other = shownWidgets.find((one) => one.scheme.name === name);
-      if (other) return other.shown === false ? [] : other.made.chosen ? other.made.chosen() : [];
+      const other = shownWidgets.find((one) => one.scheme.name === name && one.made.chosen);
+      if (other) return other.shown === false ? [] : other.made.chosen();
       const native = question(asked);
       const value = native && native.asked.answer.valuesAnswered;
       return (Array.isArray(value) ? value : [value]).filter((one) => typeof one === "string" || typeof one === "number")
