@@ -6,6 +6,7 @@ A record that Argilla refuses is left out and named; the others of its batch are
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
@@ -152,21 +153,26 @@ class RecordSender:
             advance(len(batch))
 
     def _upsert(self, batch: Sequence[Sent]) -> None:
-        bodies = [body for _, body in batch]
-        try:
-            repeatable(lambda: self.remote.upsert_records(self.dataset_id, bodies))
-        except (AuthError, OutcomeUnknownError):
-            raise
-        except RemoteError as error:
-            self._isolate(batch, error)
-            return
-        for operation, _ in batch:
-            self.created += isinstance(operation, Create)
-            self.updated += isinstance(operation, Update)
-            self.prelabels += isinstance(operation, UpdatePrelabels)
+        """Sends a batch; of one that is refused, all but the records that Argilla refuses."""
+        # A list, and no recursion: every record of a batch may be one that is refused.
+        waiting = [batch]
+        while waiting:
+            part = waiting.pop()
+            bodies = [body for _, body in part]
+            try:
+                repeatable(partial(self.remote.upsert_records, self.dataset_id, bodies))
+            except (AuthError, OutcomeUnknownError):
+                raise
+            except RemoteError as error:
+                waiting += self._without_refused(part, error)
+                continue
+            for operation, _ in part:
+                self.created += isinstance(operation, Create)
+                self.updated += isinstance(operation, Update)
+                self.prelabels += isinstance(operation, UpdatePrelabels)
 
-    def _isolate(self, batch: Sequence[Sent], error: RemoteError) -> None:
-        """Sends a refused batch without the record that it was refused for; where none is named, in halves."""
+    def _without_refused(self, batch: Sequence[Sent], error: RemoteError) -> list[Sequence[Sent]]:
+        """A refused batch without the record that it was refused for; where none is named, its halves."""
         if not _OF_RECORDS.search(error.message):
             raise error
         match = _AT.search(error.message)
@@ -175,7 +181,6 @@ class RecordSender:
             self._refused.append(Problem(f"item {batch[at][0].item_id!r}: {error.message}"))
             parts = [[*batch[:at], *batch[at + 1 :]]]
         else:
-            parts = [list(batch[: len(batch) // 2]), list(batch[len(batch) // 2 :])]
-        for part in parts:
-            if part:
-                self._upsert(part)
+            # The first half is sent first.
+            parts = [[*batch[len(batch) // 2 :]], [*batch[: len(batch) // 2]]]
+        return [part for part in parts if part]

@@ -287,6 +287,29 @@ def test_a_refused_record_is_named_and_the_others_are_sent(team, monkeypatch):
     assert team.push().created == 2
 
 
+def test_a_batch_of_which_every_record_is_refused(team, monkeypatch):
+    """As many as one request has; each is refused, and what comes after them is sent."""
+    from potato_bridge.sync.argilla import units
+
+    honest = units.record_body
+
+    def body(plan):
+        found = honest(plan)
+        if plan.external_id.startswith("bad"):
+            found["fields"] = {"panel": "no object"}
+        return found
+
+    monkeypatch.setattr(units, "record_body", body)
+    team.items = {f"bad_{n}": ["a"] for n in range(send.BATCH_RECORDS)} | {"good": ["a"]}
+    team.write()
+    with pytest.raises(RemoteError, match=f"refuses {send.BATCH_RECORDS} record") as caught:
+        team.push()
+    assert "item 'bad_0'" in str(caught.value) and f"and {send.BATCH_RECORDS - 20} more" in str(caught.value)
+    [dataset] = team.remote.datasets(team.workspace)
+    team.dataset = dataset.id
+    assert set(team.on_server()) == {"good"}
+
+
 def test_a_foreign_record_is_left_alone(team):
     team.push()
     body = {"items": [{"external_id": "theirs", "fields": {"panel": {"b64": ""}}}]}
