@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks.sync import CONFIG, OURS, STEPS
 from potato_bridge.converters.argilla.layouts import LAYOUTS
 from potato_bridge.converters.argilla.plan import Stored
 from potato_bridge.converters.potato.config import read_project
@@ -29,19 +30,6 @@ from potato_bridge.model.process_reward import FirstError
 from potato_bridge.notices import Notices
 from tests.servers.argilla import Argilla, running_argilla
 
-STEPS = 5
-CONFIG = """
-annotation_task_name: "Benchmark of Argilla"
-task_dir: .
-data_files: [items.jsonl]
-item_properties: {id_key: id, text_key: task}
-output_annotation_dir: output
-instance_display:
-  fields:
-    - {key: turns, type: coding_trace}
-annotation_schemes:
-  - {name: process_reward, annotation_type: process_reward, mode: first_error, description: Click the first error}
-"""
 SDK = """
 import json, sys
 import argilla as rg
@@ -84,7 +72,6 @@ with Argilla(url, key) as remote, Ledger.beside(project.config) as ledger:
     pull(backend, ledger, out, notices=Notices())
     print(time.perf_counter() - began)
 """
-OURS = "from potato_bridge.cli import main; main()"
 
 
 def write(folder: Path, items: int) -> None:

@@ -18,7 +18,7 @@ from potato_bridge.sync.argilla.answers import BACKEND, Reader
 from potato_bridge.sync.argilla.carry import Carried
 from potato_bridge.sync.argilla.dataset import RemoteDataset, chosen_workspace, dataset_name, locate, versioned
 from potato_bridge.sync.argilla.listing import Listing
-from potato_bridge.sync.argilla.reading import Reading
+from potato_bridge.sync.argilla.reading import Reading, count_answers
 from potato_bridge.sync.argilla.render import build_settings
 from potato_bridge.sync.argilla.send import RecordSender
 from potato_bridge.sync.argilla.setup import Change, CreateDataset, DatasetSetup, NewVersion, UpdateSettings, carry_out
@@ -216,5 +216,5 @@ class ArgillaBackend(Backend[RemoteDataset]):
 
     def counts(self, there: RemoteDataset) -> tuple[int, int]:
         """See `Backend`."""
-        counts = [c for user in self._remote.progress(there.project_id) for c in (user.completed, user.pending)]
-        return sum(c.submitted for c in counts), sum(c.discarded for c in counts)
+        submitted, skipped, _ = count_answers(self._remote, there.project_id)
+        return submitted, skipped

@@ -18,6 +18,12 @@ from potato_bridge.sync.progress import Progress
 from potato_bridge.sync.spool import Spool
 
 
+def count_answers(remote: Argilla, dataset_id: str) -> tuple[int, int, int]:
+    """Answers, skips and drafts, as the server counts them."""
+    counts = [c for user in remote.progress(dataset_id) for c in (user.completed, user.pending)]
+    return sum(c.submitted for c in counts), sum(c.discarded for c in counts), sum(c.draft for c in counts)
+
+
 class Reading:
     """Lists what there is and takes what changed into the spool; see `backend.Reading`."""
 
@@ -43,9 +49,7 @@ class Reading:
         now = self._remote.dataset(self._there.project_id)
         if now is None:
             raise RemoteError(f"data set {self._there.project_id} was deleted meanwhile on {self._remote.url}")
-        counts = [c for user in self._remote.progress(now.id) for c in (user.completed, user.pending)]
-        self.submitted, self.skipped = sum(c.submitted for c in counts), sum(c.discarded for c in counts)
-        drafts = sum(c.draft for c in counts)
+        self.submitted, self.skipped, drafts = count_answers(self._remote, now.id)
         self._counted = self.submitted + self.skipped + drafts
         cursor = f"{now.last_activity_at} {self.submitted} {self.skipped} {drafts}"
         if cursor == self.cursor and not (self._drafts and first):
