@@ -12,6 +12,7 @@ import pytest
 from potato_bridge.converters.argilla.layouts import LAYOUTS
 from potato_bridge.converters.argilla.plan import Stored
 from potato_bridge.model import Record
+from potato_bridge.model.trajectory_edit import StepEdit, TrajectoryEdits
 from tests.servers.argilla_desk import Desk, ready
 from tests.servers.argilla_pages import open_records
 
@@ -232,12 +233,29 @@ def test_the_panel_runs_nothing(argilla, tmp_path, look):
         },
         "why": lambda item: number[item],
         "mood": text,
+        "edit": lambda item: TrajectoryEdits(
+            steps=[
+                StepEdit(
+                    step_index=0,
+                    field="action",
+                    original_text=number[item],
+                    edited_text=f"{text} {number[item]}",
+                    reason=number[item],
+                )
+            ]
+        ).to_json(),
+        "marks": lambda item: [{"start": 0, "end": 1, "label": text, "field": "more", "text": number[item][0]}],
     }
     answer(desk, ann, said)
     assert look(desk, ann, "submitted") == ([], [])
     desk.pull()
-    found = {record.id: record.annotations["why"] for record in desk.records()}
-    assert found == number
+    found = {record.id: record.annotations for record in desk.records()}
+    assert {item: answer["why"] for item, answer in found.items()} == number
+    edited = {item: answer["edit"]["steps"][0] for item, answer in found.items()}
+    assert {item: (edit["edited_text"], edit["reason"]) for item, edit in edited.items()} == {
+        item: (f"{text} {one}", one) for item, one in number.items()
+    }
+    assert {answer["marks"][0]["label"] for answer in found.values()} == {text}
     desk.close()
 
 
