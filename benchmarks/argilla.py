@@ -49,9 +49,9 @@ with httpx.Client(base_url=url, headers={"X-Argilla-Api-Key": key}, timeout=600)
         params = {"include": "responses", "offset": offset, "limit": 1000}
         answer = client.get(f"/api/v1/datasets/{dataset}/records", params=params).raise_for_status()
         file.write(answer.content)
-        found = answer.json()["items"]
-        offset += len(found)
-        if not found or offset >= answer.json()["total"]:
+        page = answer.json()
+        offset += len(page["items"])
+        if not page["items"] or offset >= page["total"]:
             break
     print(time.perf_counter() - began)
 """

@@ -119,7 +119,9 @@ def _storable(value: Any, depth: int) -> Any:
     if isinstance(value, list):
         return [_storable(one, depth - 1) for one in value]
     if isinstance(value, dict):
-        return {storable(key): _storable(one, depth - 1) for key, one in value.items()}
+        return {
+            storable(key): one if type(one) in (int, bool) else _storable(one, depth - 1) for key, one in value.items()
+        }
     if isinstance(value, float) and not math.isfinite(value):
         # Python reads NaN, Infinity and 1e999; in a record each would be null.
         raise ValueError(f"{value} is no number of JSON")

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from potato_bridge.converters.potato.tools import IMAGE_KEYS
 from potato_bridge.converters.potato.turns import ROLE_KEYS
+from potato_bridge.converters.tool_calls import IMAGE_KEYS
 
 Rows = Sequence[Mapping[str, Any]]
 

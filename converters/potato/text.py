@@ -1,6 +1,6 @@
 """The text of a step, as every export writes it (DESIGN §2, "Step text")."""
 
-from potato_bridge.converters.potato.tools import as_json, as_text
+from potato_bridge.converters.tool_calls import as_json, as_text
 from potato_bridge.model.trace import ReasoningBlock, Step, TextBlock, ToolCall
 
 

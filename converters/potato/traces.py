@@ -7,7 +7,8 @@ Where all of an entry went to calls that way, its step stays, empty and `meta`: 
 from dataclasses import dataclass, field
 from typing import Any
 
-from potato_bridge.converters.potato.tools import (
+from potato_bridge.converters.potato.turns import ROLE_KEYS, Listing, Turn, listing, read_turn
+from potato_bridge.converters.tool_calls import (
     IMAGE_KEYS,
     as_json,
     as_text,
@@ -17,7 +18,6 @@ from potato_bridge.converters.potato.tools import (
     read_images,
     read_result,
 )
-from potato_bridge.converters.potato.turns import ROLE_KEYS, Listing, Turn, listing, read_turn
 from potato_bridge.model.project import Item, Project
 from potato_bridge.model.trace import (
     Agent,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import msgspec
 
@@ -111,6 +111,10 @@ def from_builtins(cls: type[N], value: Any) -> N:
         raise InputError(f"not a valid {cls.__name__}: {error}") from error
 
 
+#: Most values are one of these, and a call for each takes most of the time.
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+
+
 def to_builtins(value: Any) -> Any:
     """Plain JSON values of a node (or of a list or dict of nodes); unknown fields stand at their old place."""
     if isinstance(value, Node):
@@ -124,13 +128,13 @@ def to_builtins(value: Any) -> Any:
             item = getattr(value, name)
             if _is_default(item, default) and name not in value.ALWAYS:
                 continue
-            out[encoded] = to_builtins(item)
+            out[encoded] = item if type(item) in _PLAIN else to_builtins(item)
         out.update(value.unknown)
         return out
     if isinstance(value, list):
-        return [to_builtins(item) for item in value]
+        return [item if type(item) in _PLAIN else to_builtins(item) for item in value]
     if isinstance(value, dict):
-        return {key: to_builtins(item) for key, item in value.items()}
+        return {key: item if type(item) in _PLAIN else to_builtins(item) for key, item in value.items()}
     return value
 
 

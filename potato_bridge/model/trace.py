@@ -244,6 +244,25 @@ class Loss(Node):
     note: str | None = None
 
 
+class RecordCounts(Node):
+    """The records of the source that a reader took for a trace: `read` is the sum of the other four.
+
+    Attributes:
+        mapped: Became steps, or parts of them.
+        events: Kept beside the steps.
+        skipped: Left out, each kind named among the losses.
+        bad: Could not be decoded.
+    """
+
+    ALWAYS = frozenset({"read", "mapped", "events", "skipped", "bad"})
+
+    read: int = 0
+    mapped: int = 0
+    events: int = 0
+    skipped: int = 0
+    bad: int = 0
+
+
 class TraceSource(Node):
     """Where a trace came from; `record_key` names the list in an item that its steps were read from."""
 
@@ -258,6 +277,7 @@ class TraceSource(Node):
     line_span: list[int] | None = None
     encoding: str | None = None
     losses: list[Loss] = []
+    records: RecordCounts | None = None
 
 
 class Task(Node):

@@ -65,12 +65,13 @@ class Spool:
 
     def is_current(self, task: Ref, updated_at: str) -> bool:
         """Whether the task was downloaded in this state, by this pull or an earlier one."""
-        for table in ("visited", "skipped"):
-            query = f"SELECT 1 FROM {table} WHERE task = ? AND updated_at = ?"
-            if self._db.execute(query, (task, updated_at)).fetchone():
-                return True
-        query = "SELECT 1 FROM tasks WHERE stream = ? AND task = ? AND updated_at = ?"
-        return not self.full and bool(self._db.execute(query, (self._stream, task, updated_at)).fetchone())
+        query = " UNION ALL ".join(
+            f"SELECT 1 FROM {table} WHERE task = ?1 AND updated_at = ?2" for table in ("visited", "skipped")
+        )
+        if not self.full:
+            query += " UNION ALL SELECT 1 FROM tasks WHERE stream = ?3 AND task = ?1 AND updated_at = ?2"
+        values = (task, updated_at) if self.full else (task, updated_at, self._stream)
+        return bool(self._db.execute(query, values).fetchone())
 
     def known_since(self, time: str) -> int:
         """How many tasks are known to have changed after a time (as `times.for_filter` gives it)."""
@@ -101,7 +102,9 @@ class Spool:
 
     def visit(self, task: Ref, updated_at: str) -> None:
         """A task is downloaded: forgets what an earlier download of this pull gave."""
-        self._db.execute("INSERT OR REPLACE INTO visited VALUES (?, ?)", (task, updated_at))
+        if self._db.execute("INSERT OR IGNORE INTO visited VALUES (?, ?)", (task, updated_at)).rowcount:
+            return
+        self._db.execute("UPDATE visited SET updated_at = ? WHERE task = ?", (updated_at, task))
         self._db.execute("DELETE FROM spool WHERE task = ?", (task,))
         self._db.execute("DELETE FROM live_drafts WHERE task = ?", (task,))
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from potato_bridge.converters.diffs.of_trace import diff_of_trace
-from potato_bridge.converters.potato.edits import read_edits
+from potato_bridge.converters.tool_edits import read_edits
 from potato_bridge.model.diff import Diff
 from potato_bridge.model.trace import Edit, Hunk, Patch, Result, Step, ToolCall, Trace
 from tests.converters.diffs.helpers import codes, hunks, summary

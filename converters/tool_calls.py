@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from potato_bridge.converters.potato.edits import read_edits
+from potato_bridge.converters.tool_edits import read_edits
 from potato_bridge.model.trace import (
     Block,
     DocumentBlock,

@@ -1,0 +1,1 @@
+"""Traces of coding agents: readers, one module for each format, and writers."""
