@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from potato_bridge.converters.tool_edits import diff_hunks
 from potato_bridge.converters.potato.text import step_text
 from potato_bridge.converters.potato.traces import to_item, to_trace
+from potato_bridge.converters.tool_edits import diff_hunks
 from potato_bridge.model import Item, Trace, decode, encode
 from potato_bridge.model.project import DataFile
 from potato_bridge.model.trace import (
