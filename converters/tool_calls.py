@@ -5,9 +5,12 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from potato_bridge.converters.tool_edits import read_edits
+from potato_bridge.errors import InputError
+from potato_bridge.model.node import from_builtins
 from potato_bridge.model.trace import (
     Block,
     DocumentBlock,
+    Edit,
     Family,
     ImageBlock,
     ReasoningBlock,
@@ -38,7 +41,7 @@ _NAMES: dict[Family, str] = {
 _FAMILIES: dict[str, Family] = {name: family for family, names in _NAMES.items() for name in names.split()}
 _CHANGING = frozenset(("edit", "write", "delete"))
 
-_INPUT = ("input", "arguments", "args", "tool_input", "action_input", "parameters")
+_INPUT = ("input", "arguments", "args", "arguments_raw", "tool_input", "action_input", "parameters")
 _OUTPUT = ("output", "result", "observation", "response")
 _CALL_IDS = ("id", "call_id", "tool_call_id", "tool_use_id")
 
@@ -82,6 +85,9 @@ def read_call(call: Mapping[str, Any], step_id: str, position: int, taken: set[s
         position: 0-based position in the step, for an id where the source has none.
         taken: Call ids of the trace so far; the new one is added.
     """
+    if isinstance(native := call.get("native"), dict) and isinstance(native.get("name"), str):
+        # A call that was written in the words of Potato's display, with what the agent wrote beside it.
+        call = {key: value for key, value in call.items() if key not in ("tool", "input", "native")} | native
     function = call.get("function")
     inner = function if isinstance(function, dict) else call
     name = first(call, ("tool", "tool_name")) or first(inner, ("name",)) or (function if function else None)
@@ -97,9 +103,9 @@ def read_call(call: Mapping[str, Any], step_id: str, position: int, taken: set[s
     result = _result_of(call)
     name = name if isinstance(name, str) and name else "unknown"
     family = family_of(name)
-    edits = []
-    if family in _CHANGING:
-        edits = read_edits(name, arguments, raw, result.is_error if result else None)
+    edits = _written_edits(call.get("edits"))
+    if edits is None:
+        edits = read_edits(name, arguments, raw, result.is_error if result else None) if family in _CHANGING else []
     return ToolCall(
         call_id=call_id,
         id_origin=origin,
@@ -110,6 +116,17 @@ def read_call(call: Mapping[str, Any], step_id: str, position: int, taken: set[s
         edits=edits,
         result=result,
     )
+
+
+def _written_edits(value: Any) -> list[Edit] | None:
+    """Edits that stand beside a call in the form of the hub; None where there are none."""
+    if not isinstance(value, list):
+        return None
+    try:
+        return [from_builtins(Edit, edit) for edit in value]
+    except InputError:
+        # `edits` may be the arguments of a tool.
+        return None
 
 
 def _read_arguments(value: Any) -> tuple[dict[str, Any] | None, str | None]:

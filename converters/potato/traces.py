@@ -23,6 +23,7 @@ from potato_bridge.model.trace import (
     Agent,
     CallBlock,
     Flags,
+    Patch,
     ReasoningBlock,
     Ref,
     Result,
@@ -70,6 +71,10 @@ def to_trace(item: Item, project: Project, notices: Notices) -> Trace:
         return trace
     trace.source.record_key = key
     trace.steps = _Reader(listing(project, key), notices, item.id).read(entries)
+    patch = item.data.get("final_patch")
+    if isinstance(item.data.get("bridge"), dict) and isinstance(patch, str):
+        # An item that `convert` has made.
+        trace.final_patch = Patch(text=patch)
     # The place of the list among the fields, so that they come back in their order.
     trace.extra = {
         "item": {name: value for name, value in item.data.items() if name != key},
@@ -150,7 +155,9 @@ class _Reader:
         calls = entry.get("tool_calls")
         for call in calls if isinstance(calls, list) else []:
             if isinstance(call, dict):
-                self._call(step, call)
+                # Further parts of a call that the display draws as several.
+                if not (isinstance(call.get("part"), int) and call.get("call_id") in self.call_ids):
+                    self._call(step, call)
             elif call is not None:
                 step.blocks.append(TextBlock(text=as_text(call)))
         if _KNOWN.isdisjoint(entry) and not entry.keys() <= _ROLES:

@@ -40,6 +40,7 @@ class Source:
         path: The file; None for a member of a zip and for standard input.
         beside_opened: Gives what lies beside it, by a relative name; see `beside`.
         members: Of a folder or a zip that is one source: its files by their relative names; else empty.
+        found: Whether it was found in a folder or a zip that was named, and not named itself.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Source:
     path: Path | None = None
     beside_opened: "Callable[[str], Source | None]" = lambda relative: None
     members: "dict[str, Source]" = field(default_factory=dict)
+    found: bool = False
 
     @property
     def stem(self) -> str:
@@ -218,7 +220,12 @@ def _expand(path: Path, seen: set[Path], is_one: Callable[[Source], bool]) -> It
         yield from _folder(path, seen, is_one)
     elif path.suffix in _ZIPS and zipfile.is_zipfile(path):
         archive = zip_source(path)
-        yield from [archive] if is_one(archive) else archive.members.values()
+        if is_one(archive):
+            yield archive
+            return
+        for member in archive.members.values():
+            member.found = True
+            yield member
     else:
         yield file_source(path)
 
@@ -231,7 +238,9 @@ def _folder(path: Path, seen: set[Path], is_one: Callable[[Source], bool]) -> It
     for entry in sorted(path.iterdir()):
         # What is hidden was not meant, except where it was named.
         if not entry.name.startswith("."):
-            yield from _expand(entry, seen, is_one)
+            for source in _expand(entry, seen, is_one):
+                source.found = True
+                yield source
 
 
 def _walk(path: Path) -> Iterable[Path]:

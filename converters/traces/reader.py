@@ -36,6 +36,10 @@ class Report:
         self.bad.append((source.name if line is None else f"{source.name}:{line}", why))
 
 
+class UnrecognisedError(InputError):
+    """No reader recognises a source."""
+
+
 class Reader(Protocol):
     """A reader of one format. It has no state: one object reads all sources.
 
@@ -87,6 +91,17 @@ class Refused:
 _REFUSED = {
     one.name: one
     for one in (
+        Refused("atif", "ATIF"),
+        Refused("anthropic_messages", "Anthropic messages"),
+        Refused("codex", "Codex rollouts"),
+        Refused("codex_exec", "Codex exec"),
+        Refused("mini_swe_agent", "mini-swe-agent"),
+        Refused("openai_chat", "OpenAI chat"),
+        Refused("openai_responses", "OpenAI Responses"),
+        Refused("openhands", "OpenHands V0"),
+        Refused("openhands_v1", "OpenHands V1"),
+        Refused("swe_agent", "SWE-agent"),
+        Refused("swebench_predictions", "SWE-bench predictions"),
         Refused("gemini_cli", "Gemini CLI"),
         Refused("swe_smith", "SWE-smith"),
         Refused("swe_gym", "SWE-Gym"),
@@ -134,7 +149,8 @@ def detect(source: Source, among: Iterable[Reader] | None = None) -> Reader:
     """The reader that a source is for.
 
     Raises:
-        InputError: None recognises it, or two do so alike; it says what was seen.
+        UnrecognisedError: None recognises it; it says what was seen.
+        InputError: Two do so alike.
     """
     scores = sorted(
         ((reader.score(source), reader) for reader in (readers() if among is None else among)),
@@ -146,7 +162,7 @@ def detect(source: Source, among: Iterable[Reader] | None = None) -> Reader:
     if best:
         like = " and ".join(reader.name for _, reader in best)
         raise InputError(f"{source.name}: looks like {like} alike", hint=f"Say which: --from {best[0][1].name}.")
-    raise InputError(
+    raise UnrecognisedError(
         f"{source.name}: no format of a trace is recognised: {seen(source)}",
         hint=f"Say what it is with --from: {', '.join(names())}.",
     )

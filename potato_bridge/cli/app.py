@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from potato_bridge import __version__
-from potato_bridge.cli import check, demo, doctor, export, init, inspect, pull, push, render, status
+from potato_bridge.cli import check, convert, demo, doctor, export, init, inspect, pull, push, render, status
 from potato_bridge.cli.common import report
 from potato_bridge.errors import BridgeError
 
@@ -42,6 +42,7 @@ app.command("push")(push.push)
 app.command("pull")(pull.pull)
 app.command("status")(status.status)
 app.command("export")(export.export)
+app.command("convert")(convert.convert)
 app.command("inspect")(inspect.inspect)
 app.command("init")(init.init)
 app.command("doctor")(doctor.doctor)

@@ -1,12 +1,15 @@
 """`init`: a config for a team that has items and no Potato."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
-from potato_bridge.cli.common import JsonOption, NoticesOption, open_output
+from potato_bridge.cli.common import JsonOption, NoticesOption, Output, open_output
 
 
 class Mode(StrEnum):
@@ -19,6 +22,16 @@ class Mode(StrEnum):
 def init(
     items: Annotated[
         Path | None, typer.Option("--items", help="The items: .json, .jsonl, .csv, .tsv or .parquet, one item each.")
+    ] = None,
+    traces: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--traces",
+            metavar="INPUT",
+            help="Instead of --items: session files of agents, as convert takes them; items.jsonl is made of them. "
+            "Can be given several times.",
+            show_default=False,
+        ),
     ] = None,
     out: Annotated[
         Path, typer.Option("-o", "--out", help="Folder for config.yaml, or the config itself. Default: here.")
@@ -65,25 +78,29 @@ def init(
     from potato_bridge.converters.potato.init_files import Request, start
     from potato_bridge.errors import UsageError
 
-    if items is None:
-        raise UsageError("no items given", hint="Name the file with them: --items traces.jsonl")
+    if (items is None) == (not traces):
+        raise UsageError(
+            "no items given" if items is None else "--items and --traces do not go together",
+            hint="Name the file with them (--items items.jsonl), or session files (--traces session.jsonl).",
+        )
     output = open_output(as_json, notices)
-    request = Request(
-        items=items,
-        out=out,
-        scheme=scheme,
-        mode=None if mode is None else mode.value,
-        labels=tuple(label.strip() for label in labels.split(",")) if labels is not None else (),
-        id_key=id_key,
-        text_key=text_key,
-        steps_key=steps_key,
-        pair_key=pair_key,
-        name=name,
-        encoding=encoding,
-        copy=copy,
-    )
-    with output.progress("checking items") as advance:
-        started = start(request, output.notices, dry_run=dry_run, advance=advance)
+    with _made_of(traces or [], output) as made:
+        request = Request(
+            items=made or items or Path(),
+            out=out,
+            scheme=scheme,
+            mode=None if mode is None else mode.value,
+            labels=tuple(label.strip() for label in labels.split(",")) if labels is not None else (),
+            id_key=id_key,
+            text_key=text_key,
+            steps_key=steps_key,
+            pair_key=pair_key,
+            name=name,
+            encoding=encoding,
+            copy=copy or made is not None,
+        )
+        with output.progress("checking items") as advance:
+            started = start(request, output.notices, dry_run=dry_run, advance=advance)
     # A dry run prints the config alone on stdout, so that it can be piped.
     tell = output.say if dry_run else output.data
     if dry_run:
@@ -100,3 +117,21 @@ def init(
     if not dry_run:
         tell(f"next: potato-bridge check {started.config}")
     output.finish({**started.to_json(), "dry_run": dry_run})
+
+
+@contextmanager
+def _made_of(traces: list[str], output: Output) -> Iterator[Path | None]:
+    """The items of session files, until they are copied to where the config goes; None where there are none."""
+    if not traces:
+        yield None
+        return
+    from potato_bridge.cli.convert import Shape, Target, write
+    from potato_bridge.converters.traces.convert import Outcome, read_traces
+
+    with TemporaryDirectory() as folder:
+        made = Path(folder) / "items.jsonl"
+        outcome = Outcome()
+        with output.progress("converting traces") as advance:
+            found = read_traces(traces, outcome=outcome, advance=advance)
+            write(found, made, Target.POTATO, Shape.TURNS, output, outcome, skip_bad=False)
+        yield made

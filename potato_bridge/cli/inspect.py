@@ -1,4 +1,4 @@
-"""`inspect`: what the bridge reads in a patch."""
+"""`inspect`: what the bridge reads in a trace, or in a patch."""
 
 import sys
 from pathlib import Path
@@ -13,15 +13,30 @@ if TYPE_CHECKING:
     from potato_bridge.model.diff import Diff, FileChange, Hunk, Problem
 
 
+AUTO = "auto"
+#: Of `--from`: the file is read as a patch, whatever it looks like.
+PATCH = "patch"
+
+
 def inspect(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A patch, or a text with one in it; - is stdin.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Traces (a file or folder), or a text with a patch; - is stdin.")
+    ],
+    source_format: Annotated[
+        str, typer.Option("--from", metavar="FORMAT", help="Format of the traces; patch: no trace. auto: found out.")
+    ] = "auto",
     as_json: JsonOption = False,
     notices: NoticesOption = None,
 ) -> None:
-    """Show what is read in a patch: files, line counts, and what is wrong with it. Changes nothing."""
+    """Show what is read in a trace (steps, calls, losses) or in a patch (files, line counts). Changes nothing."""
     from potato_bridge.converters.diffs.read import read_diff
 
     output = open_output(as_json, notices)
+    if source_format != PATCH and (source_format != AUTO or _is_trace(file)):
+        from potato_bridge.cli.inspect_traces import inspect_traces
+
+        inspect_traces(str(file), source_format, output)
+        return
     diff = read_diff(_contents(file))
     name = "stdin" if str(file) == "-" else str(file)
     for found in diff.problems:
@@ -39,6 +54,17 @@ def inspect(
             "problems": [_problem(found) for found in diff.problems],
         }
     )
+
+
+def _is_trace(file: Path) -> bool:
+    """Whether it is a folder, or a reader recognises it; standard input is taken for a patch."""
+    from potato_bridge.converters.traces.inputs import file_source
+    from potato_bridge.converters.traces.reader import LEAST, readers
+
+    if not file.is_file() or file.suffix in (".zip", ".eval"):
+        return file.exists()
+    source = file_source(file)
+    return source.form != "text" and any(reader.score(source) >= LEAST for reader in readers())
 
 
 def _contents(file: Path) -> bytes:

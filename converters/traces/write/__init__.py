@@ -1,0 +1,1 @@
+"""Writers of traces: one module for each form."""

@@ -1,0 +1,167 @@
+"""`convert`: session files of coding agents to items, and to other forms of traces."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from potato_bridge.cli.common import JsonOption, NoticesOption, Output, open_output
+
+if TYPE_CHECKING:
+    from potato_bridge.converters.traces.convert import Outcome
+    from potato_bridge.model import Trace
+
+
+class Target(StrEnum):
+    """What a trace becomes: an item of Potato, or the bridge's own trace."""
+
+    POTATO = "potato"
+    TRACE = "trace"
+
+
+class Shape(StrEnum):
+    """How an item holds the steps."""
+
+    TURNS = "structured_turns"
+    STEPS = "steps"
+
+
+InputsArgument = Annotated[
+    list[str], typer.Argument(metavar="INPUT...", help="Files, folders or globs; - is stdin. Also .gz, .zst and .zip.")
+]
+FromOption = Annotated[
+    str, typer.Option("--from", metavar="FORMAT", help="Format of the inputs. auto: found out for each file.")
+]
+
+
+def convert(
+    inputs: InputsArgument,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="File to write, one JSON object a line. Default: stdout.")
+    ] = None,
+    source_format: FromOption = "auto",
+    target: Annotated[Target, typer.Option("--to", help="What is written.")] = Target.POTATO,
+    shape: Annotated[
+        Shape, typer.Option("--shape", help="Of potato: turns with tool calls, or thought, action and observation.")
+    ] = Shape.TURNS,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Stop after so many traces.")] = None,
+    sample: Annotated[
+        int | None, typer.Option("--sample", min=1, help="So many traces by chance, in their order.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of --sample: the same one draws the same traces.")] = 0,
+    min_steps: Annotated[int, typer.Option("--min-steps", min=1, help="Leave out traces with fewer rated steps.")] = 1,
+    max_steps: Annotated[
+        int | None, typer.Option("--max-steps", min=1, help="Leave out traces with more rated steps.")
+    ] = None,
+    subagents: Annotated[
+        bool, typer.Option("--include-subagents", help="Also write each sub-agent's trace, after its parent's.")
+    ] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out what cannot be read, and say so; else nothing is written.")
+    ] = False,
+    as_json: JsonOption = False,
+    notices: NoticesOption = None,
+) -> None:
+    """Turn session files of coding agents into items. Replaces the output file, whole or not at all."""
+    from potato_bridge.converters.traces.convert import Choice, Outcome, read_traces
+    from potato_bridge.errors import UsageError
+
+    if as_json and out is None:
+        raise UsageError("--json prints a report, and the items would go to stdout too", hint="Add -o FILE.")
+    output = open_output(as_json, notices)
+    outcome = Outcome()
+    choice = Choice(limit, sample, seed, min_steps, max_steps, subagents)
+    with output.progress("converting traces") as advance:
+        traces = read_traces(inputs, format=source_format, choice=choice, outcome=outcome, advance=advance)
+        count = write(traces, out, target, shape, output, outcome, skip_bad=skip_bad)
+    tell = output.say if out is None else output.data
+    tell(f"{'stdout' if out is None else out}: {count} traces of {outcome.sources} sources")
+    for name, number in sorted(outcome.formats.items()):
+        tell(f"  {name:<22} {number}")
+    for why, number in (*outcome.left_out.items(), *outcome.report.skipped.items()):
+        tell(f"  left out  {number}  {why}")
+    for problem in outcome.problems:
+        output.notices.add("unreadable-source", problem.message, problem.file)
+    for place, why in outcome.report.bad:
+        output.notices.add("bad-record", why, place)
+    output.finish(
+        {
+            "out": None if out is None else str(out),
+            "traces": count,
+            "sources": outcome.sources,
+            "formats": outcome.formats,
+            "left_out": outcome.left_out | outcome.report.skipped,
+        }
+    )
+
+
+def write(
+    traces: "Iterable[Trace]",
+    out: Path | None,
+    target: Target,
+    shape: Shape,
+    output: Output,
+    outcome: "Outcome",
+    *,
+    skip_bad: bool,
+) -> int:
+    """Writes traces, whole or not at all, and adds their losses to the notices.
+
+    Returns:
+        How many there are.
+
+    Raises:
+        UsageError: The file cannot be written there.
+        InputError: Something cannot be read, or no trace is left.
+    """
+    import sys
+    from contextlib import nullcontext
+
+    from potato_bridge.errors import InputError, UsageError
+    from potato_bridge.files import replacing
+    from potato_bridge.model.node import encode
+
+    if out is not None and out.suffix not in (".jsonl", ".ndjson"):
+        raise UsageError(f"{out}: the output is JSON Lines", hint="Name it .jsonl.")
+    if out is not None and not out.parent.is_dir():
+        raise UsageError(f"{out}: there is no folder {out.parent}", hint="Make it first.")
+    count = 0
+    with replacing(out) if out is not None else nullcontext(sys.stdout.buffer) as file:
+        for trace in traces:
+            file.write(encode(_made(trace, target, shape)) + b"\n")
+            count += 1
+            for loss in trace.source.losses:
+                where = trace.trace_id if loss.where is None else f"{trace.trace_id} {loss.where}"
+                output.notices.add(loss.code, LOSSES.get(loss.code, "something could not be kept"), where, loss.count)
+        outcome.settle(skip_bad=skip_bad)
+        if not count:
+            raise InputError("no trace is left to write", hint="See what was left out, and why: inspect shows it.")
+        file.flush()
+    return count
+
+
+def _made(trace: "Trace", target: Target, shape: Shape) -> Any:
+    from potato_bridge.converters.traces.write.potato import to_item
+
+    return trace if target is Target.TRACE else to_item(trace, shape.value)
+
+
+#: What losses mean; the place and the count come with them.
+LOSSES = {
+    "bad-record": "records could not be decoded and are left out",
+    "skipped-record": "records are left out, as they repeat others or say nothing of the run",
+    "unknown-record": "records of a kind that is not known are kept beside the steps",
+    "unpaired-result": "results name a call that is not there: each stands by itself",
+    "result-before-call": "results came before their call, and are given to it",
+    "reused-call-id": "calls have an id that an earlier one has: they get another",
+    "reused-step-id": "steps have an id that an earlier one has: they get another",
+    "reused-row-id": "rows have the id of an earlier one and say something else: both are taken",
+    "rewound-steps": "steps that the user took back are kept as a branch, and not shown",
+    "sub-agent-not-found": "sub-agents have worked whose traces are not there",
+    "original-file": "the text of files before an edit is left out",
+    "bad-hunk": "hunks of an edit are not as they must be, and left out",
+    "not-a-number": "NaN and Infinity became null",
+    "lone-surrogate": "halves of surrogate pairs became U+FFFD",
+}
