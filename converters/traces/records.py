@@ -58,8 +58,9 @@ def form_of(head: bytes, *, whole: bool) -> Form:
     if text[:1] == b"[":
         return "array"
     lines = [line for line in text.split(b"\n")[:_LOOKED_AT] if line.strip()]
-    # A line that is an object by itself is one of several, also where the first one is broken.
-    if len(lines) > 1 and any(isinstance(decode(line)[0], dict) for line in lines):
+    # A line that is an object by itself is one of several, also where the first one is broken; one that is indented
+    # is a part of a larger one.
+    if len(lines) > 1 and any(line[:1] == b"{" and isinstance(decode(line)[0], dict) for line in lines):
         return "lines"
     if text[:1] != b"{":
         return "text"
