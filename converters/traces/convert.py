@@ -79,19 +79,15 @@ class Outcome:
         """Counts a trace that is not taken."""
         self.left_out[why] = self.left_out.get(why, 0) + 1
 
-    def settle(self, *, skip_bad: bool) -> None:
+    def settle(self, hint: str = "") -> None:
         """Raises what could not be read.
 
         Raises:
-            InputError: There is any, and it is not to be skipped.
+            InputError: There is any.
         """
         bad = [*self.problems, *(Problem(why, place) for place, why in self.report.bad)]
-        if bad and not skip_bad:
-            raise InputError(
-                f"{len(bad)} of the sources or their records cannot be read; nothing was written",
-                problems=bad,
-                hint="--skip-bad leaves them out and says so.",
-            )
+        if bad:
+            raise InputError(f"{len(bad)} of the sources or their records cannot be read", problems=bad, hint=hint)
 
 
 def read_traces(

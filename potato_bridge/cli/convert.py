@@ -135,7 +135,8 @@ def write(
             for loss in trace.source.losses:
                 where = trace.trace_id if loss.where is None else f"{trace.trace_id} {loss.where}"
                 output.notices.add(loss.code, LOSSES.get(loss.code, "something could not be kept"), where, loss.count)
-        outcome.settle(skip_bad=skip_bad)
+        if not skip_bad:
+            outcome.settle("Nothing was written; convert --skip-bad leaves them out and says so.")
         if not count:
             raise InputError("no trace is left to write", hint="See what was left out, and why: inspect shows it.")
         file.flush()

@@ -81,7 +81,7 @@ def init(
     if (items is None) == (not traces):
         raise UsageError(
             "no items given" if items is None else "--items and --traces do not go together",
-            hint="Name the file with them (--items items.jsonl), or session files (--traces session.jsonl).",
+            hint="Name the file with them (--items traces.jsonl), or session files (--traces session.jsonl).",
         )
     output = open_output(as_json, notices)
     with _made_of(traces or [], output) as made:

@@ -61,8 +61,11 @@ def _is_trace(file: Path) -> bool:
     from potato_bridge.converters.traces.inputs import file_source
     from potato_bridge.converters.traces.reader import LEAST, readers
 
-    if not file.is_file() or file.suffix in (".zip", ".eval"):
-        return file.exists()
+    if file.is_dir() or file.suffix in (".zip", ".eval"):
+        return True
+    if not file.is_file():
+        # A pipe can be read once only.
+        return False
     source = file_source(file)
     return source.form != "text" and any(reader.score(source) >= LEAST for reader in readers())
 

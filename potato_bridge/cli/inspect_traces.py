@@ -18,6 +18,7 @@ def inspect_traces(name: str, source_format: str, output: Output) -> None:
         InputError: Something of it cannot be read.
     """
     from potato_bridge.converters.traces.convert import Choice, Outcome, read_traces
+    from potato_bridge.errors import InputError
 
     outcome = Outcome()
     found: list[dict[str, Any]] = []
@@ -28,7 +29,9 @@ def inspect_traces(name: str, source_format: str, output: Output) -> None:
             found.append(_summary(trace))
             # Only one is shown whole; thousands would not be kept.
             shown = trace if len(found) == 1 else None
-    outcome.settle(skip_bad=False)
+    outcome.settle()
+    if not found:
+        raise InputError(f"{name}: there is no trace in it", hint="Name a session file, or a folder with some.")
     formats = ", ".join(sorted(outcome.formats))
     output.data(f"{name}: {formats}, {_count(len(found), 'trace')}")
     for one in found:

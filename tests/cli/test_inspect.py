@@ -5,8 +5,6 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from tests.cli.conftest import RUN, Done
 
 PATCH = (
@@ -64,12 +62,17 @@ def test_from_stdin_with_names_that_are_no_unicode(tmp_path: Path) -> None:
     assert "caf\ufffd" in done.stdout.decode()
 
 
-@pytest.mark.parametrize("make", [lambda path: None, Path.mkdir], ids=["missing", "folder"])
-def test_a_file_that_cannot_be_read(bridge: Callable[..., Done], tmp_path: Path, make: Callable[[Path], None]) -> None:
-    make(tmp_path / "fix.patch")
+def test_a_file_that_cannot_be_read(bridge: Callable[..., Done], tmp_path: Path) -> None:
     done = bridge("inspect", "fix.patch")
     assert (done.code, done.out) == (3, "")
     assert done.err.startswith("error: fix.patch: cannot be read:")
+
+
+def test_a_folder_without_a_trace(bridge: Callable[..., Done], tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    done = bridge("inspect", "runs")
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith("error: runs: there is no trace in it")
 
 
 def test_problems_are_an_error_where_that_is_asked_for(bridge: Callable[..., Done], tmp_path: Path) -> None:

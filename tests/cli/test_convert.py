@@ -1,0 +1,195 @@
+"""`convert`, `inspect` of traces, and `init --traces`."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Done
+
+Bridge = Callable[..., Done]
+
+
+def session(name: str, steps: int = 2, text: str = "Fix it", **last: Any) -> list[dict[str, Any]]:
+    """The rows of a session of Claude Code."""
+    rows: list[dict[str, Any]] = [{"type": "user", "message": {"role": "user", "content": text}}]
+    for number in range(steps):
+        message = {"role": "assistant", "id": f"m{number}", "model": "c", "content": [{"type": "text", "text": "x"}]}
+        rows.append({"type": "assistant", "message": message})
+    for number, row in enumerate(rows):
+        row |= {"uuid": f"{name}-{number}", "parentUuid": None, "sessionId": name}
+    return rows
+
+
+def write(path: Path, rows: list[dict[str, Any]], tail: str = "") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows) + tail)
+
+
+def items(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_sessions_become_items(bridge: Bridge, tmp_path: Path) -> None:
+    write(tmp_path / "runs" / "a.jsonl", session("a"))
+    write(tmp_path / "runs" / "b.jsonl", session("b", 3))
+    (tmp_path / "runs" / "README.md").write_text("about")
+    done = bridge("convert", "runs", "-o", "items.jsonl")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == ("items.jsonl: 2 traces of 3 sources\n  claude_code            2\n  left out  1  no trace\n")
+    made = items((tmp_path / "items.jsonl").read_text())
+    assert [(one["id"], len(one["structured_turns"]), one["task_description"]) for one in made] == [
+        ("a", 3, "Fix it"),
+        ("b", 4, "Fix it"),
+    ]
+    # The same sources give the same bytes.
+    assert bridge("convert", "runs").out == (tmp_path / "items.jsonl").read_text()
+
+
+def test_forms(bridge: Bridge, tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", session("a", 1))
+    [steps] = items(bridge("convert", "a.jsonl", "--shape", "steps").out)
+    assert steps["steps"] == [{"role": "user", "thought": "Fix it", "action": ""}, {"thought": "x", "action": ""}]
+    [trace] = items(bridge("convert", "a.jsonl", "--to", "trace").out)
+    assert trace["trace_id"] == "a" and trace["source"]["records"]["read"] == 2 and trace["schema"] == 1
+
+
+def test_choosing(bridge: Bridge, tmp_path: Path) -> None:
+    for number in range(8):
+        write(tmp_path / "runs" / f"{number}.jsonl", session(str(number), number + 1))
+
+    def ids(*options: object) -> list[str]:
+        done = bridge("convert", "runs", *options)
+        assert done.code == 0, done.err
+        return [one["id"] for one in items(done.out)]
+
+    assert ids("--limit", 2) == ["0", "1"]
+    assert ids("--min-steps", 3, "--max-steps", 4) == ["2", "3"]
+    drawn = ids("--sample", 3, "--seed", 1)
+    assert len(drawn) == 3 and drawn == sorted(drawn) == ids("--sample", 3, "--seed", 1)
+    assert len({tuple(ids("--sample", 3, "--seed", seed)) for seed in range(6)}) > 1
+    assert bridge("convert", "runs", "--sample", 3, "--limit", 1).code == 2
+    assert bridge("convert", "runs", "--min-steps", 3, "--max-steps", 1).code == 2
+    nothing = bridge("convert", "runs", "--min-steps", 99, "-o", "no.jsonl")
+    assert nothing.code == 3 and "no trace is left" in nothing.err and not (tmp_path / "no.jsonl").exists()
+
+
+def test_sub_agents(bridge: Bridge, tmp_path: Path) -> None:
+    main = session("main", 1)
+    main[1]["message"]["content"] = [{"type": "tool_use", "id": "t", "name": "Task", "input": {"prompt": "Look"}}]
+    came = {"type": "tool_result", "tool_use_id": "t", "content": "seen"}
+    main.append({**main[0], "uuid": "r", "message": {"content": [came]}, "toolUseResult": {"agentId": "x"}})
+    side = [{**row, "isSidechain": True, "agentId": "x", "uuid": f"s{row['uuid']}"} for row in session("main", 2)]
+    write(tmp_path / "runs" / "main.jsonl", main)
+    write(tmp_path / "runs" / "main" / "subagents" / "agent-x.jsonl", side)
+    # The file of the sub-agent is read with its session, and not once more.
+    assert [one["id"] for one in items(bridge("convert", "runs").out)] == ["main"]
+    both = items(bridge("convert", "runs", "--include-subagents").out)
+    assert [one["id"] for one in both] == ["main", "main:x"]
+    assert [one["id"] for one in items(bridge("convert", "runs/main").out)] == ["main:x"]
+
+
+def test_what_cannot_be_read_stops_it_and_leaves_the_old_file(bridge: Bridge, tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", session("a"))
+    (tmp_path / "b.json").write_text('{"novel": 1}')
+    write(tmp_path / "c.jsonl", session("c", 0))
+    (tmp_path / "out.jsonl").write_text("old")
+    done = bridge("convert", "a.jsonl", "b.json", "c.jsonl", "-o", "out.jsonl")
+    assert done.code == 3 and done.out == ""
+    assert "b.json: no format of a trace is recognised: a JSON object with novel" in done.err
+    assert "c.jsonl: read as claude_code, it has no step of an agent" in done.err
+    assert "--skip-bad" in done.err and "Traceback" not in done.err
+    assert (tmp_path / "out.jsonl").read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl", "b.json", "c.jsonl", "out.jsonl"]
+    done = bridge("convert", "a.jsonl", "b.json", "c.jsonl", "-o", "out.jsonl", "--skip-bad")
+    assert done.code == 0 and done.err.count("[unreadable-source") == 2
+    assert [one["id"] for one in items((tmp_path / "out.jsonl").read_text())] == ["a"]
+
+
+def test_losses_are_notices(bridge: Bridge, tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", session("a"), '{"cut')
+    done = bridge("convert", "a.jsonl", "-o", "o.jsonl", "--json")
+    assert done.json["traces"] == 1 and done.json["formats"] == {"claude_code": 1}
+    assert [(one["code"], one["where"]) for one in done.json["notices"]] == [("bad-record", "a line 4")]
+    assert bridge("convert", "a.jsonl", "-o", "p.jsonl", "--notices", "raise").code == 6
+
+
+def test_one_id_twice(bridge: Bridge, tmp_path: Path) -> None:
+    write(tmp_path / "1.jsonl", session("a"))
+    write(tmp_path / "2.jsonl", session("a"))
+    done = bridge("convert", "1.jsonl", "2.jsonl", "-o", "o.jsonl")
+    assert done.code == 0 and "left out  1  the same trace twice" in done.out
+    write(tmp_path / "2.jsonl", session("a", 5))
+    done = bridge("convert", "1.jsonl", "2.jsonl", "-o", "o.jsonl")
+    assert done.code == 3 and "2.jsonl: two traces have the id 'a' and differ" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["gone.jsonl"], 3, "gone.jsonl: there is no such file or folder"),
+        (["a.jsonl", "--from", "nope"], 2, "there is no format 'nope'"),
+        (["a.jsonl", "--from", "aider"], 2, "Aider is not read by this version"),
+        (["a.jsonl", "-o", "o.csv"], 2, "the output is JSON Lines"),
+        (["a.jsonl", "-o", "no/o.jsonl"], 2, "there is no folder no"),
+        (["a.jsonl", "--json"], 2, "Add -o FILE"),
+    ],
+)
+def test_usage(bridge: Bridge, tmp_path: Path, arguments: list[str], code: int, says: str) -> None:
+    write(tmp_path / "a.jsonl", session("a"))
+    done = bridge("convert", *arguments)
+    assert (done.code, done.out) == (code, "") and says in done.err and "Traceback" not in done.err
+
+
+def test_inspect(bridge: Bridge, tmp_path: Path) -> None:
+    rows = session("a", 2, text="Fix \x1b[31m<b>it</b>")
+    rows[1]["message"]["content"].append({"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls"}})
+    write(tmp_path / "a.jsonl", rows)
+    done = bridge("inspect", "a.jsonl")
+    assert done.code == 0
+    assert done.out == (
+        "a.jsonl: claude_code, 1 trace\n"
+        "  a: 3 steps (2 rated), 1 call (0 with results), 0 edits\n"
+        "      user        Fix \\u001b[31m<b>it</b>\n"
+        "    0 agent       x\n"
+        "        Bash command=ls\n"
+        "          (no result recorded)\n"
+        "    1 agent       x\n"
+    )
+    assert bridge("inspect", "a.jsonl", "--json").json == {
+        "format": "claude_code",
+        "traces": [
+            {
+                "id": "a",
+                "steps": 3,
+                "rated_steps": 2,
+                "tool_calls": 1,
+                "results": 0,
+                "edits": 0,
+                "children": 0,
+                "final_patch": None,
+                "outcome": None,
+                "losses": [],
+            }
+        ],
+        "skipped": {},
+        "notices": [],
+    }
+    assert bridge("inspect", "a.jsonl", "--from", "patch").out.startswith("a.jsonl: unknown, 0 files")
+
+
+def test_from_session_files_to_a_project_that_checks(bridge: Bridge, tmp_path: Path) -> None:
+    write(tmp_path / "runs" / "a.jsonl", session("a"))
+    write(tmp_path / "runs" / "b.jsonl", session("b"))
+    done = bridge("init", "--traces", "runs/*.jsonl", "-o", "project", "--dry-run")
+    assert done.code == 0 and not (tmp_path / "project").exists(), done.err
+    (tmp_path / "project").mkdir()
+    done = bridge("init", "--traces", "runs/a.jsonl", "--traces", "runs/b.jsonl", "-o", "project")
+    assert done.code == 0, done.err
+    assert "2 in project/data/items.jsonl, 4 steps to rate" in done.out
+    checked = bridge("check", "project/config.yaml")
+    assert checked.code == 0 and "items   2, 4 steps to rate" in checked.out
+    both = bridge("init", "--traces", "runs/a.jsonl", "--items", "x.jsonl", "-o", "other")
+    assert both.code == 2 and "do not go together" in both.err
