@@ -5,6 +5,7 @@ skipped with its reason among `source.losses`, or bad. `Trace.source.records` co
 """
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ from potato_bridge.model.trace import (
     CallBlock,
     Flags,
     Loss,
+    Patch,
     RecordCounts,
     Ref,
     Result,
@@ -26,8 +28,12 @@ from potato_bridge.model.trace import (
     Usage,
 )
 
+Origin = Literal["submission", "model_patch", "git_patch"]
 Kind = Literal["system", "user", "agent", "environment", "compaction", "notice"]
 Paired = Literal["id", "order", "cause"]
+
+#: A header that ends in CRLF: of a file's own CRLF, only the contents have it.
+_CAPTURED = re.compile(r"^(?:diff --git |--- |\+\+\+ |@@ -).*\r$", re.M)
 
 
 class Builder:
@@ -160,10 +166,7 @@ class Builder:
         if call_id is None:
             waiting = self.open_calls()
             if waiting:
-                for calls in self._open.values():
-                    if waiting[0] in calls:
-                        calls.remove(waiting[0])
-                self._give(waiting[0], result, "order")
+                self.answer(waiting[0], result, "order")
                 return waiting[0]
         elif named := self._open.get(call_id):
             call = named.pop()
@@ -175,6 +178,13 @@ class Builder:
             self._early.setdefault(call_id, []).append((result, step))
         self.loss("unpaired-result", call_id)
         return None
+
+    def answer(self, call: ToolCall, result: Result, paired_by: Paired) -> None:
+        """Gives a result to a call of this trace that has none."""
+        for calls in self._open.values():
+            # By identity: two calls may say the same.
+            calls[:] = [one for one in calls if one is not call]
+        self._give(call, result, paired_by)
 
     @staticmethod
     def _give(call: ToolCall, result: Result, paired_by: Paired) -> None:
@@ -201,7 +211,14 @@ class Builder:
             step.index = index
         trace.source.records = self.counts
         if trace.task.text is None:
-            first = next((s for s in trace.steps if s.kind == "user" and not s.flags.meta and s.text().strip()), None)
+            first = next(
+                (
+                    s
+                    for s in trace.steps
+                    if s.kind == "user" and not (s.flags.meta or s.flags.demo) and s.text().strip()
+                ),
+                None,
+            )
             if first is not None:
                 trace.task.text, trace.task.text_origin = first.text(), "first user message"
         times = [step.started_at for step in trace.steps if step.started_at]
@@ -210,6 +227,15 @@ class Builder:
         if trace.usage is None and (used := [step.usage for step in trace.steps if step.usage is not None]):
             trace.usage = total_usage(used)
         return trace
+
+
+def patch_of(text: str, origin: Origin) -> Patch:
+    """A final patch; one that a terminal has captured ends all its lines in CRLF, and is repaired."""
+    made = text.lstrip("\n") if text.strip() else ""
+    stripped = _CAPTURED.search(made) is not None
+    if stripped:
+        made = made.lstrip("\r\n").replace("\r\n", "\n")
+    return Patch(text=made, text_raw=text if text != made else None, origin=origin, crlf_stripped=stripped)
 
 
 def total_usage(used: Sequence[Usage]) -> Usage:

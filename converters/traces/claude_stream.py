@@ -13,7 +13,7 @@ from potato_bridge.converters.traces.reader import Report
 from potato_bridge.converters.traces.records import Raw
 from potato_bridge.model.trace import Outcome, Parent, Ref, Trace
 
-_TYPES = frozenset(("system", "assistant", "user", "result", "stream_event"))
+_TYPES = ("system", "assistant", "user", "result", "stream_event")
 
 
 class ClaudeStream:

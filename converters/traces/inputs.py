@@ -28,6 +28,7 @@ _HEAD_RECORDS = 60
 MAX_UNPACKED = 16 << 30
 _PACKED = (".gz", ".zst")
 _ZIPS = (".zip", ".eval")
+_SUFFIXES = frozenset((".json", ".jsonl", ".ndjson", ".traj", ".txt", ".log", *_PACKED, *_ZIPS))
 
 
 @dataclass
@@ -52,9 +53,11 @@ class Source:
 
     @property
     def stem(self) -> str:
-        """The file's name without folders and suffixes: of `runs/a.traj.json` `a`."""
+        """The file's name without folders and suffixes that say a form: of `runs/v1.2.traj.json` `v1.2`."""
         name = PurePosixPath(self.name.rpartition("!")[2].replace("\\", "/")).name
-        return name.partition(".")[0] or name
+        while (suffix := PurePosixPath(name).suffix) in _SUFFIXES:
+            name = name.removesuffix(suffix)
+        return name
 
     @property
     def is_folder(self) -> bool:

@@ -55,9 +55,9 @@ def form_of(head: bytes, *, whole: bool) -> Form:
         whole: Whether that is all there is.
     """
     text = head.strip()
-    if text[:1] == b"[":
-        return "array"
     lines = [line for line in text.split(b"\n")[:_LOOKED_AT] if line.strip()]
+    if text[:1] == b"[" and (len(lines) == 1 or decode(lines[0])[2] is not None):
+        return "array"
     # A line that is an object by itself is one of several, also where the first one is broken; one that is indented
     # is a part of a larger one.
     if len(lines) > 1 and any(line[:1] == b"{" and isinstance(decode(line)[0], dict) for line in lines):

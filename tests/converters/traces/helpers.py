@@ -3,8 +3,11 @@
 import io
 import json
 from collections.abc import Iterable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
+
+from hypothesis import strategies as st
 
 from potato_bridge.converters.traces.inputs import Source, file_source
 from potato_bridge.converters.traces.reader import Reader, Report
@@ -55,3 +58,22 @@ def check_counts(trace: Trace) -> None:
 def calls_of(step: Step) -> list[tuple[str, str | None]]:
     """Name and result's text of each call."""
     return [(call.name, None if call.result is None else call.result.text) for call in step.tool_calls]
+
+
+#: Values that may stand anywhere in a file that some program wrote.
+ANYTHING = st.sampled_from([None, 0, -1, "", "x", [], {}, [1], {"a": None}, True])
+
+
+def mutated(data: st.DataObject, valid: Any) -> Any:
+    """A document with a few values replaced by others."""
+    document = deepcopy(valid)
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = document
+        while isinstance(place, dict | list) and place:
+            key = data.draw(st.sampled_from(list(place) if isinstance(place, dict) else list(range(len(place)))))
+            inner: Any = place[key]
+            if not isinstance(inner, dict | list) or data.draw(st.integers(0, 3)) == 0:
+                place[key] = deepcopy(data.draw(ANYTHING))
+                break
+            place = inner
+    return document

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from potato_bridge.converters.traces.claude_code import READER
 from potato_bridge.converters.traces.inputs import file_source
 from potato_bridge.converters.traces.reader import Report
 from potato_bridge.model.trace import Trace
-from tests.converters.traces.helpers import CORPUS, calls_of, check_counts, lines, read, read_one, source_of
+from tests.converters.traces.helpers import CORPUS, calls_of, check_counts, lines, mutated, read, read_one, source_of
 from tests.strategies import DETERMINISTIC
 
 SESSION = "11111111-1111-4111-8111-111111111111"
@@ -260,22 +259,10 @@ def test_encodings(encoding: str) -> None:
     assert read_one(READER, data).steps == read_one(READER, lines(PARALLEL)).steps
 
 
-ANY = st.sampled_from([None, 0, -1, "", "x", [], {}, [1], {"a": None}, True])
-
-
 @DETERMINISTIC
 @given(st.data())
 def test_whatever_stands_in_a_row_nothing_is_lost(data: st.DataObject) -> None:
-    rows = json.loads(json.dumps(PARALLEL))
-    for _ in range(data.draw(st.integers(1, 4))):
-        place: Any = data.draw(st.sampled_from(rows))
-        while isinstance(place, dict | list) and place:
-            keys = list(place) if isinstance(place, dict) else list(range(len(place)))
-            key = data.draw(st.sampled_from(keys))
-            if not isinstance(place[key], dict | list) or data.draw(st.booleans()):
-                place[key] = deepcopy(data.draw(ANY))
-                break
-            place = place[key]
+    rows = mutated(data, PARALLEL)
     traces = list(READER.read(source_of(lines(rows)), Report()))
     for trace in traces:
         check_counts(trace)

@@ -4,11 +4,15 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from potato_bridge.converters.traces.claude_code import READER as SESSIONS
 from potato_bridge.converters.traces.claude_stream import READER
 from potato_bridge.converters.traces.inputs import file_source
-from tests.converters.traces.helpers import CORPUS, calls_of, check_counts, lines, read, read_one, source_of
+from potato_bridge.converters.traces.reader import Report
+from tests.converters.traces.helpers import CORPUS, calls_of, check_counts, lines, mutated, read, read_one, source_of
+from tests.strategies import DETERMINISTIC
 
 INIT = {
     "type": "system",
@@ -91,6 +95,16 @@ def test_what_is_odd_is_kept() -> None:
     trace = read_one(READER, lines([*RUN, *odd]) + b"{cut")
     assert len(trace.steps) == 3 and trace.extra["events"][-3:] == odd
     assert trace.source.records is not None and trace.source.records.bad == 1
+
+
+@DETERMINISTIC
+@given(st.data())
+def test_whatever_stands_in_a_stream_nothing_is_lost(data: st.DataObject) -> None:
+    rows = mutated(data, RUN)
+    traces = list(READER.read(source_of(lines(rows)), Report()))
+    for trace in traces:
+        check_counts(trace)
+    assert sum(trace.source.records.read for trace in traces if trace.source.records) == len(rows)
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not at hand")

@@ -33,6 +33,7 @@ def values(source: Source) -> list[Any]:
         (b'{"a": 1}', "object"),
         (b'{"a": 1}\n\n', "object"),
         (b'broken\n{"a": 1}\n{"a": 2}\n', "lines"),
+        (b'[1]\n{"a": 1}\n', "lines"),
         (b'{"a": \n{"a": 1}\n', "lines"),
         (b"# a page\n\ntext\n", "text"),
         (b"", "text"),
