@@ -93,7 +93,6 @@ _REFUSED = {
     for one in (
         Refused("atif", "ATIF"),
         Refused("anthropic_messages", "Anthropic messages"),
-        Refused("codex", "Codex rollouts"),
         Refused("codex_exec", "Codex exec"),
         Refused("openai_chat", "OpenAI chat"),
         Refused("openai_responses", "OpenAI Responses"),

@@ -1,0 +1,431 @@
+"""Codex's rollouts (`~/.codex/sessions/…/rollout-*.jsonl`): those of 2025 with bare items, and those with envelopes.
+
+The items of the Responses API are read (`response_item`); what the interface was told (`event_msg`) repeats them and is
+used for what they lack: tokens, exit codes, applied patches. There is no id of a response: one step is a run of items
+of the model up to the next output of a tool or message of a user.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from potato_bridge.converters.tool_calls import as_json, as_text, read_blocks
+from potato_bridge.converters.tool_edits import read_edits
+from potato_bridge.converters.traces.build import Builder
+from potato_bridge.converters.traces.inputs import Source
+from potato_bridge.converters.traces.reader import Report
+from potato_bridge.converters.traces.records import Raw
+from potato_bridge.model.trace import (
+    Block,
+    Compaction,
+    Edit,
+    Hunk,
+    ReasoningBlock,
+    RedactedReasoningBlock,
+    Ref,
+    Result,
+    Step,
+    TextBlock,
+    ToolCall,
+    Trace,
+    Usage,
+)
+
+_ENVELOPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
+_ITEMS = ("message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "local_shell_call")
+#: Of an item's type, what it is: a call whose arguments stand in this field.
+_CALLS = {
+    "function_call": "arguments",
+    "custom_tool_call": "input",
+    "local_shell_call": "action",
+    "web_search_call": "action",
+    "tool_search_call": "arguments",
+    "image_generation_call": "revised_prompt",
+}
+_REPEATS = ("user_message", "agent_message", "agent_reasoning", "agent_reasoning_raw_content")
+#: How messages begin that the program writes for the user.
+_HARNESS = re.compile(
+    r"\s*<(?:environment_context|user_instructions|turn_aborted|permissions instructions|skill|INSTRUCTIONS|"
+    r"subagent_notification|user_shell_command)|\s*# AGENTS\.md instructions"
+)
+_EXITED = re.compile(r"(?:^|\n)(?:Process exited with code|Exit code:) (-?\d+)(?:\n|$)")
+_PATCH = re.compile(r"\*\*\* Begin Patch\n.*?(?:\*\*\* End Patch|\Z)", re.S)
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
+_OPS: dict[str, Literal["create", "modify", "delete"]] = {"add": "create", "update": "modify", "delete": "delete"}
+
+
+class Codex:
+    """The reader."""
+
+    name = "codex"
+    title = "Codex rollout"
+
+    def score(self, source: Source) -> int:
+        """By its envelopes; of the oldest form, by a first line without a type and bare items."""
+        rows = [row for row in source.head if isinstance(row, dict)]
+        if source.form != "lines" or not rows:
+            return 0
+        if any(row.get("type") in _ENVELOPES and isinstance(row.get("payload"), dict) for row in rows):
+            return 95
+        if "id" in rows[0] and "timestamp" in rows[0] and "type" not in rows[0]:
+            return 90 if any(row.get("type") in _ITEMS or "record_type" in row for row in rows[1:]) else 0
+        return 0
+
+    def read(self, source: Source, report: Report) -> Iterator[Trace]:
+        """One session."""
+        run = _Run(source)
+        for raw in source.records():
+            run.take(raw)
+        yield run.finish()
+
+
+class _Run:
+    """One session."""
+
+    def __init__(self, source: Source) -> None:
+        self.source, self.builder = source, Builder(source, Codex.name)
+        self.session_id: str | None = None
+        self.step: Step | None = None
+        self.answered = False
+        self.model: str | None = None
+        self.effort: str | None = None
+        self.digest = ""
+        self.calls: dict[str, ToolCall] = {}
+        self.ended: dict[str, Mapping[str, Any]] = {}
+        self.total: Any = None
+        self.usage: tuple[str, Usage] | None = None
+        self.builder.trace.agent.name = "Codex"
+
+    def take(self, raw: Raw) -> None:
+        """Takes one row."""
+        row = raw.value
+        if raw.bad is not None:
+            self.builder.bad(raw)
+            return
+        self.digest = self.digest or raw.digest()
+        if not isinstance(row, dict):
+            self._unknown(row, type(row).__name__)
+            return
+        kind, payload = row.get("type"), row.get("payload")
+        at = _string(row, "timestamp") or ""
+        if isinstance(payload, dict):
+            if kind == "response_item":
+                self._item(row, payload, at, raw)
+            elif kind == "event_msg":
+                self._told(row, payload, at)
+            elif kind == "compacted":
+                self._compacted(payload, at, raw)
+            else:
+                self._around(row, kind, payload)
+        elif kind is None and ("record_type" in row or self.session_id is None):
+            # The oldest form: its first line is about the session, and states of the program stand in between.
+            if "record_type" in row:
+                self.builder.skipped("state of the program")
+            else:
+                self._session(row)
+                self.builder.event(row)
+        else:
+            self._item(row, row, at, raw)
+
+    def _unknown(self, row: Any, kind: str) -> None:
+        self.builder.event(row)
+        self.builder.loss("unknown-record", kind)
+
+    # --- items --------------------------------------------------------------------------------------------------------
+
+    def _item(self, row: dict[str, Any], item: Mapping[str, Any], at: str, raw: Raw) -> None:
+        kind, role = item.get("type"), item.get("role")
+        ref = Ref(line=raw.line, native_id=_string(item, "id"))
+        if kind == "message" and role == "assistant":
+            self._model(at, ref).blocks += _texts(item.get("content"))
+        elif kind == "message":
+            self.step = None
+            blocks = _texts(item.get("content"))
+            step = self.builder.step("user" if role == "user" else "system", blocks=blocks, ref=ref, role=as_text(role))
+            step.started_at, step.clock = at or None, "wall" if at else "none"
+            step.flags.meta = role == "user" and _HARNESS.match(step.text()) is not None
+        elif kind == "reasoning":
+            self._model(at, ref).blocks += _reasoning(item)
+        elif isinstance(kind, str) and kind in _CALLS:
+            self._call(item, kind, self._model(at, ref))
+        elif isinstance(kind, str) and kind.endswith("_output"):
+            self._output(item, at)
+        else:
+            if kind in ("agent_message", "ghost_snapshot"):
+                self.builder.event(row)
+            else:
+                self._unknown(row, str(kind))
+            return
+        self.builder.mapped(raw.notes)
+
+    def _model(self, at: str, ref: Ref) -> Step:
+        """The step that an item of the model belongs to."""
+        if self.step is None or self.answered:
+            self._settle(at)
+            self.step, self.answered = self.builder.step("agent", role="assistant"), False
+            self.step.started_at, self.step.clock = at or None, "wall" if at else "none"
+            self.step.model, self.step.effort = self.model, self.effort
+            if self.usage is not None:
+                self.step.usage, self.usage = self.usage[1], None
+        self.step.ended_at = at or self.step.ended_at
+        self.step.refs.append(ref)
+        return self.step
+
+    def _settle(self, at: str | None) -> None:
+        """Gives tokens to the step before, unless they were counted at the moment when the next one begins."""
+        if self.usage is None or (at and self.usage[0] == at):
+            return
+        last = next((step for step in reversed(self.builder.trace.steps) if step.kind == "agent"), None)
+        if last is not None and last.usage is None:
+            last.usage, self.usage = self.usage[1], None
+
+    def _call(self, item: Mapping[str, Any], kind: str, step: Step) -> None:
+        name = _string(item, "name") or kind.removesuffix("_call")
+        given: dict[str, Any] = {"name": name, "arguments": item.get(_CALLS[kind])}
+        if (call_id := _string(item, "call_id") or _string(item, "id")) is not None:
+            given["call_id"] = call_id
+        call = self.builder.call(step, given)
+        if call_id is not None:
+            self.calls[call_id] = call
+        if call.family == "shell" and not call.edits:
+            # A patch that a shell is asked to apply: `apply_patch <<'EOF'`.
+            values = call.arguments or {}
+            command = values.get("command", values.get("cmd", call.arguments_raw))
+            text = "\n".join(map(str, command)) if isinstance(command, list) else as_text(command)
+            if "apply_patch" in text and (found := _PATCH.search(text)) is not None:
+                call.edits = read_edits("apply_patch", None, found[0], None)
+                call.family = "edit"
+
+    def _output(self, item: Mapping[str, Any], at: str) -> None:
+        self.answered = True
+        result = _result(item)
+        result.at = at or None
+        call_id = _string(item, "call_id")
+        if call_id is not None and (ended := self.ended.pop(call_id, None)) is not None:
+            _exit(result, ended)
+        self.builder.result(call_id, result)
+
+    # --- beside the items ---------------------------------------------------------------------------------------------
+
+    def _told(self, row: dict[str, Any], event: Mapping[str, Any], at: str) -> None:
+        kind, call_id = event.get("type"), _string(event, "call_id")
+        if kind in _REPEATS:
+            self.builder.skipped("an item, told again")
+        elif kind == "token_count":
+            self._tokens(row, event, at)
+        elif kind == "exec_command_end" and call_id is not None:
+            self.builder.mapped()
+            call = self.calls.get(call_id)
+            if call is not None and call.result is not None:
+                _exit(call.result, event)
+            else:
+                self.ended[call_id] = event
+        elif kind == "patch_apply_end" and call_id is not None:
+            self.builder.event(row)
+            call = self.calls.get(call_id)
+            changes = event.get("changes")
+            if call is not None and isinstance(changes, dict):
+                success = event.get("success")
+                edits = [_edit(path, change, success) for path, change in changes.items() if isinstance(change, dict)]
+                call.edits, call.family = edits or call.edits, "edit"
+        else:
+            if kind == "turn_aborted" and self.builder.trace.steps:
+                self.builder.trace.steps[-1].flags.aborted = True
+            self.builder.event(row)
+
+    def _tokens(self, row: dict[str, Any], event: Mapping[str, Any], at: str) -> None:
+        info = event.get("info")
+        info = info if isinstance(info, dict) else {}
+        last, total = info.get("last_token_usage"), info.get("total_token_usage")
+        if not isinstance(last, dict) or (total is not None and total == self.total):
+            # It tells of limits alone, or tells the same again.
+            self.builder.event(row)
+            return
+        self.builder.mapped()
+        self.total = total
+        self._settle(None)
+        self.usage = (
+            at,
+            Usage(
+                input=_count(last, "input_tokens"),
+                output=_count(last, "output_tokens"),
+                cache_read=_count(last, "cached_input_tokens"),
+                cache_write=_count(last, "cache_write_input_tokens"),
+                reasoning=_count(last, "reasoning_output_tokens"),
+            ),
+        )
+
+    def _compacted(self, payload: Mapping[str, Any], at: str, raw: Raw) -> None:
+        self.builder.mapped(raw.notes)
+        self.step = None
+        before = self.builder.trace.steps[-1].step_id if self.builder.trace.steps else None
+        step = self.builder.step("compaction", ref=Ref(line=raw.line), ratable=False)
+        step.blocks = [TextBlock(text=message)] if (message := _string(payload, "message")) else []
+        step.started_at, step.clock = at or None, "wall" if at else "none"
+        if (history := payload.get("replacement_history")) is not None:
+            step.extra["replacement_history"] = history
+        self.builder.trace.compactions.append(Compaction(before_step_id=before, summary_step_id=step.step_id))
+
+    def _around(self, row: dict[str, Any], kind: Any, payload: Mapping[str, Any]) -> None:
+        if kind == "session_meta":
+            self._session(payload)
+        elif kind == "turn_context":
+            self.model = _string(payload, "model") or self.model
+            self.effort = _string(payload, "effort") or self.effort
+            self.builder.trace.agent.model = self.builder.trace.agent.model or self.model
+            # In the first versions it follows the items of its call.
+            if self.step is not None and self.step.model is None:
+                self.step.model, self.step.effort = self.model, self.effort
+        elif kind not in ("world_state", "inter_agent_communication_metadata"):
+            self._unknown(row, str(kind))
+            return
+        self.builder.event(row)
+
+    def _session(self, about: Mapping[str, Any]) -> None:
+        if self.session_id is not None:
+            return
+        trace = self.builder.trace
+        self.session_id = _string(about, "id") or _string(about, "session_id")
+        trace.agent.version = trace.source.producer_version = _string(about, "cli_version")
+        trace.agent.provider = _string(about, "model_provider")
+        base = about.get("base_instructions")
+        base = base.get("text") if isinstance(base, dict) else base
+        instructions = base if isinstance(base, str) else about.get("instructions")
+        trace.agent.system_prompt = instructions if isinstance(instructions, str) else None
+        tools = about.get("dynamic_tools")
+        trace.agent.tool_definitions = tools if isinstance(tools, list) else None
+        git = about.get("git")
+        git = git if isinstance(git, dict) else {}
+        trace.task.repo, trace.task.base_commit = _string(git, "repository_url"), _string(git, "commit_hash")
+        for key, value in (("cwd", about.get("cwd")), ("gitBranch", git.get("branch"))):
+            if isinstance(value, str):
+                trace.extra[key] = value
+
+    def finish(self) -> Trace:
+        """The trace."""
+        self._settle(None)
+        trace = self.builder.trace
+        last = next((step for step in reversed(trace.steps) if step.kind == "agent"), None)
+        if last is not None and not last.tool_calls:
+            last.flags.terminal = True
+        if self.session_id is not None:
+            return self.builder.finish(self.session_id, unique=True)
+        return self.builder.finish(self.source.stem, self.digest)
+
+
+def _texts(content: Any) -> list[Block]:
+    if isinstance(content, list):
+        # An image without an address says nothing.
+        return read_blocks([one for one in content if not (isinstance(one, dict) and one.get("image_url", 0) is None)])
+    return [] if content is None else [TextBlock(text=as_text(content))]
+
+
+def _reasoning(item: Mapping[str, Any]) -> list[Block]:
+    blocks: list[Block] = []
+    for key in ("summary", "content"):
+        parts = item.get(key)
+        for part in parts if isinstance(parts, list) else []:
+            text = part.get("text") if isinstance(part, dict) else part
+            if isinstance(text, str):
+                blocks.append(ReasoningBlock(text=text))
+    if (hidden := _string(item, "encrypted_content")) is not None:
+        blocks.append(RedactedReasoningBlock(data=hidden, provider="openai"))
+    return blocks
+
+
+def _result(item: Mapping[str, Any]) -> Result:
+    output = item.get("output", item.get("tools"))
+    result = Result()
+    if isinstance(output, str):
+        inner = _object(output)
+        if inner is not None and isinstance(inner.get("output"), str):
+            result.text, about = inner["output"], inner.get("metadata")
+            about = about if isinstance(about, dict) else {}
+            result.exit_code = _count(about, "exit_code", least=-1 << 31)
+            took = about.get("duration_seconds")
+            result.duration_ms = took * 1000.0 if isinstance(took, int | float) and not isinstance(took, bool) else None
+        else:
+            result.text = output
+            if (found := _EXITED.search(output[:400])) is not None:
+                result.exit_code = int(found[1])
+    elif isinstance(output, list | dict):
+        blocks = read_blocks(output if isinstance(output, list) else [output])
+        texts = [block.text for block in blocks if isinstance(block, TextBlock)]
+        result.text = "\n".join(texts) if texts else as_json(output)
+        result.blocks = blocks if any(not isinstance(block, TextBlock) for block in blocks) else []
+    if result.exit_code is not None:
+        result.is_error = result.exit_code != 0
+    return result
+
+
+def _exit(result: Result, event: Mapping[str, Any]) -> None:
+    """What the program says of a command that ended."""
+    code = _count(event, "exit_code", least=-1 << 31)
+    if code is not None:
+        result.exit_code, result.is_error = code, code != 0
+    result.stdout, result.stderr = _string(event, "stdout"), _string(event, "stderr")
+    took = event.get("duration")
+    if isinstance(took, dict):
+        seconds, rest = took.get("secs"), took.get("nanos")
+        if isinstance(seconds, int) and isinstance(rest, int):
+            result.duration_ms = seconds * 1000 + rest / 1e6
+
+
+def _edit(path: str, change: Mapping[str, Any], success: Any) -> Edit:
+    kind, moved = change.get("type"), _string(change, "move_path")
+    edit = Edit(path=moved or path, op=_OPS.get(str(kind), "unknown"), origin="unified")
+    edit.applied = success if isinstance(success, bool) else None
+    if moved is not None and moved != path:
+        edit.op, edit.old_path = "rename", path
+    if (diff := _string(change, "unified_diff")) is not None:
+        edit.hunks = _hunks(diff)
+    elif (text := _string(change, "content")) is not None:
+        mark = "-" if kind == "delete" else "+"
+        lines = [f"{mark}{line}" for line in text.removesuffix("\n").split("\n")] if text else []
+        edit.origin, edit.hunks = "write", [Hunk(lines=lines)] if lines else []
+    return edit
+
+
+def _hunks(diff: str) -> list[Hunk]:
+    found: list[Hunk] = []
+    for line in diff.removesuffix("\n").split("\n"):
+        header = _HUNK.match(line)
+        if header is not None:
+            old, old_len, new, new_len = (None if n is None else int(n) for n in header.groups()[:4])
+            found.append(
+                Hunk(
+                    lines=[],
+                    old_start=old,
+                    old_len=1 if old_len is None else old_len,
+                    new_start=new,
+                    new_len=1 if new_len is None else new_len,
+                    section=header[5] or None,
+                )
+            )
+        elif found and not line.startswith(("--- ", "+++ ")):
+            found[-1].lines.append(line or " ")
+    return found
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    if not text.startswith("{"):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _string(values: Mapping[str, Any], key: str) -> str | None:
+    value = values.get(key)
+    return value if isinstance(value, str) else None
+
+
+def _count(values: Mapping[str, Any], key: str, least: int = 0) -> int | None:
+    value = values.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= least else None
+
+
+READER = Codex()
