@@ -92,9 +92,7 @@ _REFUSED = {
     one.name: one
     for one in (
         Refused("atif", "ATIF"),
-        Refused("anthropic_messages", "Anthropic messages"),
         Refused("codex_exec", "Codex exec"),
-        Refused("openai_chat", "OpenAI chat"),
         Refused("openai_responses", "OpenAI Responses"),
         Refused("openhands", "OpenHands V0"),
         Refused("openhands_v1", "OpenHands V1"),

@@ -163,6 +163,8 @@ LOSSES = {
     "sub-agent-not-found": "sub-agents have worked whose traces are not there",
     "original-file": "the text of files before an edit is left out",
     "patch-crlf": "the final patch was captured by a terminal, and its line ends are repaired",
+    "bad-call": "calls that are no objects are left out",
+    "other-choices": "a log holds several answers to one request: the first one is taken",
     "bad-hunk": "hunks of an edit are not as they must be, and left out",
     "not-a-number": "NaN and Infinity became null",
     "lone-surrogate": "halves of surrogate pairs became U+FFFD",
