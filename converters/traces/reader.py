@@ -91,11 +91,9 @@ class Refused:
 _REFUSED = {
     one.name: one
     for one in (
-        Refused("atif", "ATIF"),
         Refused("codex_exec", "Codex exec"),
         Refused("openai_responses", "OpenAI Responses"),
         Refused("openhands", "OpenHands V0"),
-        Refused("openhands_v1", "OpenHands V1"),
         Refused("gemini_cli", "Gemini CLI"),
         Refused("swe_smith", "SWE-smith"),
         Refused("swe_gym", "SWE-Gym"),

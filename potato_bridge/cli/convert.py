@@ -165,6 +165,7 @@ LOSSES = {
     "patch-crlf": "the final patch was captured by a terminal, and its line ends are repaired",
     "bad-call": "calls that are no objects are left out",
     "other-choices": "a log holds several answers to one request: the first one is taken",
+    "unknown-source": "steps of an unknown source are an agent's where they have what only an agent's have",
     "bad-hunk": "hunks of an edit are not as they must be, and left out",
     "not-a-number": "NaN and Infinity became null",
     "lone-surrogate": "halves of surrogate pairs became U+FFFD",

@@ -1,0 +1,243 @@
+"""ATIF, the trajectory format of Harbor and Terminal-Bench: 1.0 to 1.8, with sub-agents' trajectories inside.
+
+Files in the wild break its rules (other field names, unknown sources), so that it is read by what is there. It has no
+place for an outcome: Harbor's `result.json` beside the trial has the rewards.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from potato_bridge.converters.tool_calls import as_text, read_blocks
+from potato_bridge.converters.traces.build import Builder, Kind
+from potato_bridge.converters.traces.inputs import Source
+from potato_bridge.converters.traces.reader import Report
+from potato_bridge.converters.traces.records import Raw
+from potato_bridge.model.trace import (
+    Block,
+    Outcome,
+    Parent,
+    ReasoningBlock,
+    Ref,
+    Result,
+    Step,
+    TextBlock,
+    Trace,
+    Usage,
+)
+
+_KINDS: dict[str, Kind] = {"system": "system", "user": "user", "agent": "agent"}
+#: What only a step of an agent has.
+_OF_AGENT = ("tool_calls", "metrics", "model_name", "reasoning_content", "llm_call_count", "observation")
+
+
+class Atif:
+    """The reader."""
+
+    name = "atif"
+    title = "ATIF trajectory"
+
+    def score(self, source: Source) -> int:
+        """By `schema_version`, or by steps with `step_id` and `source`."""
+        found = [_score(value) for value in source.head]
+        return min(found) if found else 0
+
+    def read(self, source: Source, report: Report) -> Iterator[Trace]:
+        """One trace of each trajectory."""
+        for raw in source.records():
+            if raw.bad is not None:
+                report.fail(source, raw.bad, raw.line)
+            elif not _score(raw.value):
+                report.skip("no ATIF trajectory")
+            else:
+                trace = _read(source, raw, raw.value, "")
+                _reward(source, trace)
+                yield trace
+
+
+def _score(value: Any) -> int:
+    if not isinstance(value, dict) or not isinstance(steps := value.get("steps"), list):
+        return 0
+    if str(value.get("schema_version")).startswith("ATIF-"):
+        return 95
+    fits = isinstance(value.get("agent"), dict) and all(
+        isinstance(step, dict) and "step_id" in step and "source" in step for step in steps
+    )
+    return 80 if steps and fits else 0
+
+
+def _read(source: Source, raw: Raw, document: Mapping[str, Any], within: str) -> Trace:
+    builder = Builder(source, Atif.name)
+    if not within:
+        for note in raw.notes:
+            builder.loss(note)
+    trace = builder.trace
+    trace.source.format_version = _string(document, "schema_version")
+    agent = _dict(document, "agent")
+    trace.agent.name, trace.agent.version = _string(agent, "name"), _string(agent, "version")
+    trace.agent.model = _string(agent, "model_name") or _string(agent, "model")
+    tools = agent.get("tool_definitions")
+    trace.agent.tool_definitions = tools if isinstance(tools, list) else None
+    references: dict[str, tuple[Step, str | None]] = {}
+    steps = document.get("steps")
+    for ordinal, value in enumerate(steps if isinstance(steps, list) else []):
+        if isinstance(value, dict):
+            _step(builder, value, ordinal, references)
+        else:
+            builder.event(value)
+            builder.loss("unknown-record", "step")
+    _metrics(trace, _dict(document, "final_metrics"))
+    for key in ("notes", "extra", "continued_trajectory_ref"):
+        if document.get(key) is not None:
+            trace.extra[key] = document[key]
+    last = next((step for step in reversed(trace.steps) if step.kind == "agent"), None)
+    if last is not None and all(call.family == "submit" for call in last.tool_calls):
+        last.flags.terminal = True
+    native = _string(document, "trajectory_id") or _string(document, "session_id")
+    made = builder.finish(native or source.stem, within, raw.digest())
+    _children(source, raw, document, made, references)
+    return made
+
+
+def _step(
+    builder: Builder, value: Mapping[str, Any], ordinal: int, references: dict[str, tuple[Step, str | None]]
+) -> None:
+    builder.mapped()
+    said = value.get("source")
+    kind = _KINDS.get(said) if isinstance(said, str) else None
+    if kind is None:
+        kind = "agent" if any(value.get(key) for key in _OF_AGENT) else "environment"
+        builder.loss("unknown-source", as_text(said)[:80])
+    native = value.get("step_id")
+    step = builder.step(
+        kind,
+        as_text(native) if isinstance(native, int | str) and not isinstance(native, bool) else None,
+        ref=Ref(ordinal=ordinal),
+        role=said if isinstance(said, str) else None,
+    )
+    step.started_at = _string(value, "timestamp")
+    step.clock = "wall" if step.started_at else "none"
+    step.model = _string(value, "model_name")
+    step.effort = as_text(value["reasoning_effort"]) if value.get("reasoning_effort") is not None else None
+    if value.get("is_copied_context") is True:
+        step.flags.copied_context, step.flags.ratable = True, False
+    if (thought := _string(value, "reasoning_content")) is not None:
+        step.blocks.append(ReasoningBlock(text=thought))
+    step.blocks += _blocks(value.get("message"))
+    if kind == "system" and builder.trace.agent.system_prompt is None:
+        builder.trace.agent.system_prompt = step.text()
+    calls = value.get("tool_calls")
+    for call in calls if isinstance(calls, list) else []:
+        if isinstance(call, dict):
+            name = call.get("function_name", call.get("name"))
+            made = {"tool_call_id": call.get("tool_call_id", call.get("id")), "arguments": call.get("arguments")}
+            builder.call(step, {**made, "name": name if isinstance(name, str) else "unknown"})
+        elif call is not None:
+            builder.loss("bad-call", step.step_id)
+    results = _dict(value, "observation").get("results")
+    for result in results if isinstance(results, list) else []:
+        if isinstance(result, dict):
+            _result(builder, step, result, references)
+    metrics = _dict(value, "metrics")
+    counts = [_count(metrics, key) for key in ("prompt_tokens", "completion_tokens", "cached_tokens")]
+    if any(count is not None for count in counts):
+        step.usage = Usage(input=counts[0], output=counts[1], cache_read=counts[2])
+    for key in ("metrics", "extra", "llm_call_count"):
+        if value.get(key) not in (None, {}):
+            step.extra[key] = value[key]
+
+
+def _result(
+    builder: Builder, step: Step, value: Mapping[str, Any], references: dict[str, tuple[Step, str | None]]
+) -> None:
+    blocks = _blocks(value.get("content"))
+    texts = [block.text for block in blocks if isinstance(block, TextBlock)]
+    result = Result(text="\n".join(texts) if texts or value.get("content") == "" else None)
+    if any(not isinstance(block, TextBlock) for block in blocks):
+        result.blocks = blocks
+    if value.get("extra") not in (None, {}):
+        result.native = {"extra": value["extra"]}
+    call_id = value.get("source_call_id")
+    if isinstance(call_id, str):
+        builder.result(call_id, result)
+    else:
+        step.observations.append(result)
+    started = value.get("subagent_trajectory_ref")
+    for one in started if isinstance(started, list) else []:
+        if isinstance(one, dict):
+            for key in ("trajectory_id", "session_id"):
+                if isinstance(one.get(key), str):
+                    references[one[key]] = step, call_id if isinstance(call_id, str) else None
+
+
+def _children(
+    source: Source,
+    raw: Raw,
+    document: Mapping[str, Any],
+    trace: Trace,
+    references: Mapping[str, tuple[Step, str | None]],
+) -> None:
+    inner = document.get("subagent_trajectories")
+    for number, value in enumerate(inner if isinstance(inner, list) else []):
+        if not isinstance(value, dict):
+            continue
+        child = _read(source, raw, value, f"{trace.trace_id}/{number}")
+        ids = [value.get("trajectory_id"), value.get("session_id")]
+        found = next((references[one] for one in ids if isinstance(one, str) and one in references), None)
+        child.parent = Parent() if found is None else Parent(step_id=found[0].step_id, call_id=found[1])
+        if found is not None:
+            for call in found[0].tool_calls:
+                if call.call_id == found[1]:
+                    call.child_trace_id = child.trace_id
+        trace.children.append(child)
+
+
+def _metrics(trace: Trace, totals: Mapping[str, Any]) -> None:
+    keys = ("total_prompt_tokens", "total_completion_tokens", "total_cached_tokens")
+    counts = [_count(totals, key) for key in keys]
+    if any(count is not None for count in counts):
+        trace.usage = Usage(input=counts[0], output=counts[1], cache_read=counts[2])
+    cost = totals.get("total_cost_usd")
+    trace.cost_usd = float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None
+
+
+def _reward(source: Source, trace: Trace) -> None:
+    """The rewards of Harbor's trial, whose folder has the trajectory in `agent/`."""
+    beside = source.beside("../result.json")
+    result = next((raw.value for raw in beside.records()), None) if beside is not None else None
+    if not isinstance(result, dict) or not isinstance(verified := result.get("verifier_result"), dict):
+        return
+    rewards = verified.get("rewards")
+    reward = rewards.get("reward") if isinstance(rewards, dict) else None
+    failed = result.get("exception_info")
+    status = failed.get("exception_type") if isinstance(failed, dict) else None
+    trace.outcome = Outcome(
+        score=float(reward) if isinstance(reward, int | float) and not isinstance(reward, bool) else None,
+        exit_status=status if isinstance(status, str) else None,
+        origin="result.json",
+        raw=rewards,
+    )
+    trace.task.id = trace.task.id or _string(result, "task_name")
+
+
+def _blocks(content: Any) -> list[Block]:
+    if content is None or content == "":
+        return []
+    return read_blocks(content) if isinstance(content, list) else [TextBlock(text=as_text(content))]
+
+
+def _dict(values: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = values.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _string(values: Mapping[str, Any], key: str) -> str | None:
+    value = values.get(key)
+    return value if isinstance(value, str) else None
+
+
+def _count(values: Mapping[str, Any], key: str) -> int | None:
+    value = values.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+READER = Atif()
