@@ -93,7 +93,6 @@ _REFUSED = {
     for one in (
         Refused("codex_exec", "Codex exec"),
         Refused("openai_responses", "OpenAI Responses"),
-        Refused("openhands", "OpenHands V0"),
         Refused("gemini_cli", "Gemini CLI"),
         Refused("swe_smith", "SWE-smith"),
         Refused("swe_gym", "SWE-Gym"),
