@@ -5,24 +5,21 @@ used for what they lack: tokens, exit codes, applied patches. There is no id of 
 of the model up to the next output of a tool or message of a user.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from potato_bridge.converters.tool_calls import as_json, as_text, read_blocks
+from potato_bridge.converters.tool_calls import as_text
 from potato_bridge.converters.tool_edits import read_edits
+from potato_bridge.converters.traces._items import CALLS, count_of, reasoning_of, result_of, string_of, texts_of
 from potato_bridge.converters.traces.build import Builder
 from potato_bridge.converters.traces.inputs import Source
 from potato_bridge.converters.traces.reader import Report
 from potato_bridge.converters.traces.records import Raw
 from potato_bridge.model.trace import (
-    Block,
     Compaction,
     Edit,
     Hunk,
-    ReasoningBlock,
-    RedactedReasoningBlock,
     Ref,
     Result,
     Step,
@@ -34,22 +31,12 @@ from potato_bridge.model.trace import (
 
 _ENVELOPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _ITEMS = ("message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "local_shell_call")
-#: Of an item's type, what it is: a call whose arguments stand in this field.
-_CALLS = {
-    "function_call": "arguments",
-    "custom_tool_call": "input",
-    "local_shell_call": "action",
-    "web_search_call": "action",
-    "tool_search_call": "arguments",
-    "image_generation_call": "revised_prompt",
-}
 _REPEATS = ("user_message", "agent_message", "agent_reasoning", "agent_reasoning_raw_content")
 #: How messages begin that the program writes for the user.
 _HARNESS = re.compile(
     r"\s*<(?:environment_context|user_instructions|turn_aborted|permissions instructions|skill|INSTRUCTIONS|"
     r"subagent_notification|user_shell_command)|\s*# AGENTS\.md instructions"
 )
-_EXITED = re.compile(r"(?:^|\n)(?:Process exited with code|Exit code:) (-?\d+)(?:\n|$)")
 _PATCH = re.compile(r"\*\*\* Begin Patch\n.*?(?:\*\*\* End Patch|\Z)", re.S)
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 _OPS: dict[str, Literal["create", "modify", "delete"]] = {"add": "create", "update": "modify", "delete": "delete"}
@@ -108,7 +95,7 @@ class _Run:
             self._unknown(row, type(row).__name__)
             return
         kind, payload = row.get("type"), row.get("payload")
-        at = _string(row, "timestamp") or ""
+        at = string_of(row, "timestamp") or ""
         if isinstance(payload, dict):
             if kind == "response_item":
                 self._item(row, payload, at, raw)
@@ -136,18 +123,18 @@ class _Run:
 
     def _item(self, row: dict[str, Any], item: Mapping[str, Any], at: str, raw: Raw) -> None:
         kind, role = item.get("type"), item.get("role")
-        ref = Ref(line=raw.line, native_id=_string(item, "id"))
+        ref = Ref(line=raw.line, native_id=string_of(item, "id"))
         if kind == "message" and role == "assistant":
-            self._model(at, ref).blocks += _texts(item.get("content"))
+            self._model(at, ref).blocks += texts_of(item.get("content"))
         elif kind == "message":
             self.step = None
-            blocks = _texts(item.get("content"))
+            blocks = texts_of(item.get("content"))
             step = self.builder.step("user" if role == "user" else "system", blocks=blocks, ref=ref, role=as_text(role))
             step.started_at, step.clock = at or None, "wall" if at else "none"
             step.flags.meta = role == "user" and _HARNESS.match(step.text()) is not None
         elif kind == "reasoning":
-            self._model(at, ref).blocks += _reasoning(item)
-        elif isinstance(kind, str) and kind in _CALLS:
+            self._model(at, ref).blocks += reasoning_of(item)
+        elif isinstance(kind, str) and kind in CALLS:
             self._call(item, kind, self._model(at, ref))
         elif isinstance(kind, str) and kind.endswith("_output"):
             self._output(item, at)
@@ -181,9 +168,9 @@ class _Run:
             last.usage, self.usage = self.usage[1], None
 
     def _call(self, item: Mapping[str, Any], kind: str, step: Step) -> None:
-        name = _string(item, "name") or kind.removesuffix("_call")
-        given: dict[str, Any] = {"name": name, "arguments": item.get(_CALLS[kind])}
-        if (call_id := _string(item, "call_id") or _string(item, "id")) is not None:
+        name = string_of(item, "name") or kind.removesuffix("_call")
+        given: dict[str, Any] = {"name": name, "arguments": item.get(CALLS[kind])}
+        if (call_id := string_of(item, "call_id") or string_of(item, "id")) is not None:
             given["call_id"] = call_id
         call = self.builder.call(step, given)
         if call_id is not None:
@@ -199,9 +186,9 @@ class _Run:
 
     def _output(self, item: Mapping[str, Any], at: str) -> None:
         self.answered = True
-        result = _result(item)
+        result = result_of(item)
         result.at = at or None
-        call_id = _string(item, "call_id")
+        call_id = string_of(item, "call_id")
         if call_id is not None and (ended := self.ended.pop(call_id, None)) is not None:
             _exit(result, ended)
         self.builder.result(call_id, result)
@@ -209,7 +196,7 @@ class _Run:
     # --- beside the items ---------------------------------------------------------------------------------------------
 
     def _told(self, row: dict[str, Any], event: Mapping[str, Any], at: str) -> None:
-        kind, call_id = event.get("type"), _string(event, "call_id")
+        kind, call_id = event.get("type"), string_of(event, "call_id")
         if kind in _REPEATS:
             self.builder.skipped("an item, told again")
         elif kind == "token_count":
@@ -248,11 +235,11 @@ class _Run:
         self.usage = (
             at,
             Usage(
-                input=_count(last, "input_tokens"),
-                output=_count(last, "output_tokens"),
-                cache_read=_count(last, "cached_input_tokens"),
-                cache_write=_count(last, "cache_write_input_tokens"),
-                reasoning=_count(last, "reasoning_output_tokens"),
+                input=count_of(last, "input_tokens"),
+                output=count_of(last, "output_tokens"),
+                cache_read=count_of(last, "cached_input_tokens"),
+                cache_write=count_of(last, "cache_write_input_tokens"),
+                reasoning=count_of(last, "reasoning_output_tokens"),
             ),
         )
 
@@ -261,7 +248,7 @@ class _Run:
         self.step = None
         before = self.builder.trace.steps[-1].step_id if self.builder.trace.steps else None
         step = self.builder.step("compaction", ref=Ref(line=raw.line), ratable=False)
-        step.blocks = [TextBlock(text=message)] if (message := _string(payload, "message")) else []
+        step.blocks = [TextBlock(text=message)] if (message := string_of(payload, "message")) else []
         step.started_at, step.clock = at or None, "wall" if at else "none"
         if (history := payload.get("replacement_history")) is not None:
             step.extra["replacement_history"] = history
@@ -271,8 +258,8 @@ class _Run:
         if kind == "session_meta":
             self._session(payload)
         elif kind == "turn_context":
-            self.model = _string(payload, "model") or self.model
-            self.effort = _string(payload, "effort") or self.effort
+            self.model = string_of(payload, "model") or self.model
+            self.effort = string_of(payload, "effort") or self.effort
             self.builder.trace.agent.model = self.builder.trace.agent.model or self.model
             # In the first versions it follows the items of its call.
             if self.step is not None and self.step.model is None:
@@ -286,9 +273,9 @@ class _Run:
         if self.session_id is not None:
             return
         trace = self.builder.trace
-        self.session_id = _string(about, "id") or _string(about, "session_id")
-        trace.agent.version = trace.source.producer_version = _string(about, "cli_version")
-        trace.agent.provider = _string(about, "model_provider")
+        self.session_id = string_of(about, "id") or string_of(about, "session_id")
+        trace.agent.version = trace.source.producer_version = string_of(about, "cli_version")
+        trace.agent.provider = string_of(about, "model_provider")
         base = about.get("base_instructions")
         base = base.get("text") if isinstance(base, dict) else base
         instructions = base if isinstance(base, str) else about.get("instructions")
@@ -297,7 +284,7 @@ class _Run:
         trace.agent.tool_definitions = tools if isinstance(tools, list) else None
         git = about.get("git")
         git = git if isinstance(git, dict) else {}
-        trace.task.repo, trace.task.base_commit = _string(git, "repository_url"), _string(git, "commit_hash")
+        trace.task.repo, trace.task.base_commit = string_of(git, "repository_url"), string_of(git, "commit_hash")
         for key, value in (("cwd", about.get("cwd")), ("gitBranch", git.get("branch"))):
             if isinstance(value, str):
                 trace.extra[key] = value
@@ -314,57 +301,12 @@ class _Run:
         return self.builder.finish(self.source.stem, self.digest)
 
 
-def _texts(content: Any) -> list[Block]:
-    if isinstance(content, list):
-        # An image without an address says nothing.
-        return read_blocks([one for one in content if not (isinstance(one, dict) and one.get("image_url", 0) is None)])
-    return [] if content is None else [TextBlock(text=as_text(content))]
-
-
-def _reasoning(item: Mapping[str, Any]) -> list[Block]:
-    blocks: list[Block] = []
-    for key in ("summary", "content"):
-        parts = item.get(key)
-        for part in parts if isinstance(parts, list) else []:
-            text = part.get("text") if isinstance(part, dict) else part
-            if isinstance(text, str):
-                blocks.append(ReasoningBlock(text=text))
-    if (hidden := _string(item, "encrypted_content")) is not None:
-        blocks.append(RedactedReasoningBlock(data=hidden, provider="openai"))
-    return blocks
-
-
-def _result(item: Mapping[str, Any]) -> Result:
-    output = item.get("output", item.get("tools"))
-    result = Result()
-    if isinstance(output, str):
-        inner = _object(output)
-        if inner is not None and isinstance(inner.get("output"), str):
-            result.text, about = inner["output"], inner.get("metadata")
-            about = about if isinstance(about, dict) else {}
-            result.exit_code = _count(about, "exit_code", least=-1 << 31)
-            took = about.get("duration_seconds")
-            result.duration_ms = took * 1000.0 if isinstance(took, int | float) and not isinstance(took, bool) else None
-        else:
-            result.text = output
-            if (found := _EXITED.search(output[:400])) is not None:
-                result.exit_code = int(found[1])
-    elif isinstance(output, list | dict):
-        blocks = read_blocks(output if isinstance(output, list) else [output])
-        texts = [block.text for block in blocks if isinstance(block, TextBlock)]
-        result.text = "\n".join(texts) if texts else as_json(output)
-        result.blocks = blocks if any(not isinstance(block, TextBlock) for block in blocks) else []
-    if result.exit_code is not None:
-        result.is_error = result.exit_code != 0
-    return result
-
-
 def _exit(result: Result, event: Mapping[str, Any]) -> None:
     """What the program says of a command that ended."""
-    code = _count(event, "exit_code", least=-1 << 31)
+    code = count_of(event, "exit_code", least=-1 << 31)
     if code is not None:
         result.exit_code, result.is_error = code, code != 0
-    result.stdout, result.stderr = _string(event, "stdout"), _string(event, "stderr")
+    result.stdout, result.stderr = string_of(event, "stdout"), string_of(event, "stderr")
     took = event.get("duration")
     if isinstance(took, dict):
         seconds, rest = took.get("secs"), took.get("nanos")
@@ -373,14 +315,14 @@ def _exit(result: Result, event: Mapping[str, Any]) -> None:
 
 
 def _edit(path: str, change: Mapping[str, Any], success: Any) -> Edit:
-    kind, moved = change.get("type"), _string(change, "move_path")
+    kind, moved = change.get("type"), string_of(change, "move_path")
     edit = Edit(path=moved or path, op=_OPS.get(str(kind), "unknown"), origin="unified")
     edit.applied = success if isinstance(success, bool) else None
     if moved is not None and moved != path:
         edit.op, edit.old_path = "rename", path
-    if (diff := _string(change, "unified_diff")) is not None:
+    if (diff := string_of(change, "unified_diff")) is not None:
         edit.hunks = _hunks(diff)
-    elif (text := _string(change, "content")) is not None:
+    elif (text := string_of(change, "content")) is not None:
         mark = "-" if kind == "delete" else "+"
         lines = [f"{mark}{line}" for line in text.removesuffix("\n").split("\n")] if text else []
         edit.origin, edit.hunks = "write", [Hunk(lines=lines)] if lines else []
@@ -406,26 +348,6 @@ def _hunks(diff: str) -> list[Hunk]:
         elif found and not line.startswith(("--- ", "+++ ")):
             found[-1].lines.append(line or " ")
     return found
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    if not text.startswith("{"):
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _string(values: Mapping[str, Any], key: str) -> str | None:
-    value = values.get(key)
-    return value if isinstance(value, str) else None
-
-
-def _count(values: Mapping[str, Any], key: str, least: int = 0) -> int | None:
-    value = values.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= least else None
 
 
 READER = Codex()

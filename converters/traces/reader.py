@@ -91,8 +91,6 @@ class Refused:
 _REFUSED = {
     one.name: one
     for one in (
-        Refused("codex_exec", "Codex exec"),
-        Refused("openai_responses", "OpenAI Responses"),
         Refused("gemini_cli", "Gemini CLI"),
         Refused("swe_smith", "SWE-smith"),
         Refused("swe_gym", "SWE-Gym"),
