@@ -10,6 +10,8 @@ from potato_bridge.converters.traces.reader import Report
 from potato_bridge.converters.traces.records import Raw
 
 _BLOCKS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use")
+#: Of a sample of Inspect, whose messages are of another form.
+_SAMPLE = {"epoch", "target"}
 _IDS = ("trace_id", "trajectory_id", "traj_id", "conversation_id", "session_id", "run_id", "id")
 
 
@@ -58,7 +60,7 @@ def samples(source: Source) -> Iterator[Sequence[Any]]:
 
 def messages_of(document: Any) -> list[Any] | None:
     """The messages of a document; some data sets have them as JSON in a text."""
-    if not isinstance(document, dict):
+    if not isinstance(document, dict) or document.keys() >= _SAMPLE:
         return None
     messages = document.get("messages")
     if isinstance(messages, str) and messages.startswith("["):

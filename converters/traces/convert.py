@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from potato_bridge.converters.traces.inputs import Source, expand
+from potato_bridge.converters.traces.inputs import Source, expand, paths_of
 from potato_bridge.converters.traces.reader import (
     Reader,
     Report,
@@ -153,13 +153,12 @@ def _named(trace: Trace) -> Trace:
 def _all(inputs: Sequence[str], format: str, choice: Choice, outcome: Outcome) -> Iterator[Trace]:
     reader = None if format == AUTO else reader_named(format)
     known = readers() if reader is None else [reader]
-    sources = list(expand(inputs, is_one=is_one))
-    names = {source.path.resolve() for source in sources if source.path is not None}
-    for source in sources:
+    named = {path.resolve() for given in inputs if given != "-" for path in paths_of(given)}
+    for source in expand(inputs, is_one=is_one):
         outcome.sources += 1
         try:
             found = reader or detect(source, known)
-            if _is_part(found, source, names):
+            if _is_part(found, source, named):
                 continue
             count = 0
             for trace in found.read(source, outcome.report):
@@ -188,13 +187,14 @@ def _all(inputs: Sequence[str], format: str, choice: Choice, outcome: Outcome) -
             )
 
 
-def _is_part(reader: Reader, source: Source, names: set[Path]) -> bool:
+def _is_part(reader: Reader, source: Source, named: set[Path]) -> bool:
     """Whether a source is read with another one of the inputs, such as a sub-agent's file with its session."""
     main_of = getattr(reader, "main_of", None)
     relative = None if main_of is None else main_of(source)
     if relative is None or source.path is None:
         return False
-    return (source.path.parent / relative).resolve() in names
+    main = (source.path.parent / relative).resolve()
+    return main.is_file() and not named.isdisjoint((main, *main.parents))
 
 
 def _with_children(trace: Trace) -> Iterator[Trace]:

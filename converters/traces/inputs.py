@@ -190,6 +190,19 @@ def zip_source(path: Path, name: str | None = None) -> Source:
     return Source(shown, lambda: io.BytesIO(b""), path, members=members)
 
 
+def paths_of(given: str) -> list[Path]:
+    """The files and folders that an input names: itself, or what matches it as a glob.
+
+    Raises:
+        InputError: There is nothing by such a name.
+    """
+    if Path(given).exists():
+        return [Path(given)]
+    if found := sorted(glob.glob(given, recursive=True)):
+        return [Path(one) for one in found]
+    raise InputError(f"{given}: there is no such file or folder", hint="Name files, folders or globs.")
+
+
 def expand(inputs: Sequence[str], *, is_one: Callable[[Source], bool]) -> Iterator[Source]:
     """The sources that are meant, in their order, each file once.
 
@@ -205,12 +218,7 @@ def expand(inputs: Sequence[str], *, is_one: Callable[[Source], bool]) -> Iterat
         if given == "-":
             yield stdin_source()
             continue
-        paths = [Path(given)]
-        if not paths[0].exists():
-            paths = [Path(found) for found in sorted(glob.glob(given, recursive=True))]
-            if not paths:
-                raise InputError(f"{given}: there is no such file or folder", hint="Name files, folders or globs.")
-        for path in paths:
+        for path in paths_of(given):
             yield from _expand(path, seen, is_one)
 
 
@@ -238,6 +246,7 @@ def _folder(path: Path, seen: set[Path], is_one: Callable[[Source], bool]) -> It
     if whole.members and is_one(whole):
         yield whole
         return
+    del whole
     for entry in sorted(path.iterdir()):
         # What is hidden was not meant, except where it was named.
         if not entry.name.startswith("."):

@@ -214,12 +214,17 @@ def kept(trace: Trace) -> list[Any]:
                 for one in step.tool_calls
             ],
             [
-                one.result and (one.result.text or "", one.result.is_error, one.result.exit_code)
+                one.result and (_without_images(one.result.text), one.result.is_error, one.result.exit_code)
                 for one in step.tool_calls
             ],
         )
         for step in shown
     ]
+
+
+def _without_images(text: str | None) -> str:
+    """An item names the images of a result in its text."""
+    return (text or "").partition("\n[image ")[0]
 
 
 def check_round_trip(trace: Trace) -> None:
