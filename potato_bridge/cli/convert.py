@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 
 class Target(StrEnum):
-    """What a trace becomes: an item of Potato, or the bridge's own trace."""
+    """What a trace becomes: an item of Potato, messages of OpenAI's chat, or the bridge's own trace."""
 
     POTATO = "potato"
+    OPENAI = "openai"
     TRACE = "trace"
 
 
@@ -144,9 +145,12 @@ def write(
 
 
 def _made(trace: "Trace", target: Target, shape: Shape) -> Any:
+    from potato_bridge.converters.traces.write.openai_messages import to_messages
     from potato_bridge.converters.traces.write.potato import to_item
 
-    return trace if target is Target.TRACE else to_item(trace, shape.value)
+    if target is Target.TRACE:
+        return trace
+    return to_messages(trace) if target is Target.OPENAI else to_item(trace, shape.value)
 
 
 #: What losses mean; the place and the count come with them.
