@@ -48,9 +48,12 @@ class Builder:
         self.trace = Trace(trace_id="", source=TraceSource(format=format, adapter="potato-bridge", uri=source.name))
         self.counts = RecordCounts()
         self._step_ids: set[str] = set()
+        self._made = 0
         self._call_ids: set[str] = set()
         # A source may use an id again: a result belongs to the latest call of that id that has none.
         self._open: dict[str, list[ToolCall]] = {}
+        # All of them, oldest first, by identity: two calls may say the same.
+        self._waiting: dict[int, tuple[str, ToolCall]] = {}
         self._early: dict[str, list[tuple[Result, Step]]] = {}
         self._losses: dict[tuple[str, str | None], Loss] = {}
 
@@ -113,11 +116,15 @@ class Builder:
             role: The source's word for who it is of.
         """
         index = len(self.trace.steps)
-        name = step_id or f"s{index}"
-        if name in self._step_ids:
-            if step_id is not None:
-                self.loss("reused-step-id", name)
-            name = f"{name}~{index}"
+        if step_id is not None and step_id in self._step_ids:
+            self.loss("reused-step-id", step_id)
+        # A place that was given up (a result found its call) may come again: ids never do.
+        number = self._made
+        self._made += 1
+        name = step_id or f"s{number}"
+        while name in self._step_ids:
+            name = f"{step_id or 's'}~{number}"
+            number += 1
         self._step_ids.add(name)
         step = Step(
             step_id=name,
@@ -148,12 +155,12 @@ class Builder:
                 self.loss("result-before-call", key)
             else:
                 self._open.setdefault(key, []).append(call)
+                self._waiting[id(call)] = key, call
         return call
 
     def open_calls(self) -> list[ToolCall]:
         """The calls without a result, oldest first."""
-        waiting = {id(call) for calls in self._open.values() for call in calls}
-        return [call for step in self.trace.steps for call in step.tool_calls if id(call) in waiting]
+        return [call for _, call in self._waiting.values()]
 
     def result(self, call_id: str | None, result: Result, paired_by: Paired = "id") -> ToolCall | None:
         """Gives a result to the call of an id, or (None) to the oldest call without one.
@@ -164,13 +171,13 @@ class Builder:
             The call; None where there is none (yet).
         """
         if call_id is None:
-            waiting = self.open_calls()
-            if waiting:
-                self.answer(waiting[0], result, "order")
-                return waiting[0]
+            _, oldest = next(iter(self._waiting.values()), ("", None))
+            if oldest is not None:
+                self.answer(oldest, result, "order")
+                return oldest
         elif named := self._open.get(call_id):
-            call = named.pop()
-            self._give(call, result, paired_by)
+            call = named[-1]
+            self.answer(call, result, paired_by)
             return call
         step = self.step("environment", ratable=False)
         step.observations.append(result)
@@ -181,9 +188,9 @@ class Builder:
 
     def answer(self, call: ToolCall, result: Result, paired_by: Paired) -> None:
         """Gives a result to a call of this trace that has none."""
-        for calls in self._open.values():
-            # By identity: two calls may say the same.
-            calls[:] = [one for one in calls if one is not call]
+        key, _ = self._waiting.pop(id(call), ("", call))
+        if key in self._open:
+            self._open[key] = [one for one in self._open[key] if one is not call]
         self._give(call, result, paired_by)
 
     @staticmethod

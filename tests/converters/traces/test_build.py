@@ -51,6 +51,23 @@ def test_results_without_ids_go_to_calls_in_their_order() -> None:
     assert {call.result.paired_by for call in step.tool_calls if call.result} == {"order"}
 
 
+def test_ids_of_steps_never_come_twice() -> None:
+    made = builder()
+    made.result("1", Result(text="early"))
+    made.step("agent", "s1")
+    # The place of the early result is given up, and with it a number of steps.
+    made.call(made.trace.steps[1], {"id": "1", "name": "x", "input": {}})
+    for _ in range(2):
+        made.step("agent", "a")
+        made.result("2", Result(text="early"))
+        made.call(made.trace.steps[-2], {"id": "2", "name": "x", "input": {}})
+    made.step("agent")
+    made.step("agent", "a")
+    trace = made.finish("run")
+    check_counts(trace)
+    assert [loss.where for loss in trace.source.losses if loss.code == "reused-step-id"] == ["a"]
+
+
 def test_an_edit_takes_effect_where_its_result_says_so() -> None:
     made = builder()
     step = made.step("agent")
