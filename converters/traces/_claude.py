@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from potato_bridge.converters.tool_calls import read_block, read_result
+from potato_bridge.converters.traces._values import count_of, string_of
 from potato_bridge.converters.traces.build import Builder
 from potato_bridge.model.trace import Block, Edit, Hunk, ReasoningBlock, Ref, Result, Step, TextBlock, ToolCall, Usage
 
@@ -123,8 +124,8 @@ class Thread:
         return call
 
     def _native(self, call: ToolCall | None, result: Result, native: Mapping[str, Any]) -> None:
-        result.stdout = _string(native, "stdout")
-        result.stderr = _string(native, "stderr")
+        result.stdout = string_of(native, "stdout")
+        result.stderr = string_of(native, "stderr")
         duration = native.get("durationMs", native.get("totalDurationMs"))
         if isinstance(duration, int | float) and not isinstance(duration, bool):
             result.duration_ms = float(duration)
@@ -135,7 +136,7 @@ class Thread:
             return
         if isinstance(agent := native.get("agentId"), str) and agent:
             self.agents[call.call_id] = agent
-        path, hunks = _string(native, "filePath"), native.get("structuredPatch")
+        path, hunks = string_of(native, "filePath"), native.get("structuredPatch")
         if path and isinstance(hunks, list) and hunks:
             found = [hunk for hunk in map(_hunk, hunks) if hunk is not None]
             if len(found) < len(hunks):
@@ -160,12 +161,12 @@ def usage_of(value: Any) -> Usage | None:
     """Anthropic's usage; `input` is made to include what came from the cache. None: nothing is told."""
     if not isinstance(value, dict):
         return None
-    fresh, read = _count(value, "input_tokens"), _count(value, "cache_read_input_tokens")
-    write = _count(value, "cache_creation_input_tokens")
-    if fresh is None and _count(value, "output_tokens") is None:
+    fresh, read = count_of(value, "input_tokens"), count_of(value, "cache_read_input_tokens")
+    write = count_of(value, "cache_creation_input_tokens")
+    if fresh is None and count_of(value, "output_tokens") is None:
         return None
     total = None if fresh is None else fresh + (read or 0) + (write or 0)
-    return Usage(input=total, output=_count(value, "output_tokens"), cache_read=read, cache_write=write)
+    return Usage(input=total, output=count_of(value, "output_tokens"), cache_read=read, cache_write=write)
 
 
 def end(thread: Thread) -> None:
@@ -180,7 +181,7 @@ def _hunk(value: Any) -> Hunk | None:
         return None
     if not all(isinstance(line, str) for line in lines):
         return None
-    numbers = {key: _count(value, key) for key in ("oldStart", "oldLines", "newStart", "newLines")}
+    numbers = {key: count_of(value, key) for key in ("oldStart", "oldLines", "newStart", "newLines")}
     return Hunk(
         lines=lines,
         old_start=numbers["oldStart"],
@@ -194,13 +195,3 @@ def _list(content: Any) -> Sequence[Any]:
     if isinstance(content, list):
         return content
     return [] if content is None else [content if isinstance(content, dict) else {"type": "text", "text": content}]
-
-
-def _string(values: Mapping[str, Any], key: str) -> str | None:
-    value = values.get(key)
-    return value if isinstance(value, str) else None
-
-
-def _count(values: Mapping[str, Any], key: str) -> int | None:
-    value = values.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from potato_bridge.converters.tool_calls import as_json, as_text, read_blocks
+from potato_bridge.converters.traces._values import count_of, string_of
 from potato_bridge.model.trace import Block, ReasoningBlock, RedactedReasoningBlock, Result, TextBlock
 
 #: Of an item's type, what it is: a call whose arguments stand in this field.
@@ -76,15 +77,3 @@ def _object(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def string_of(values: Mapping[str, Any], key: str) -> str | None:
-    """A text; None where there is none."""
-    value = values.get(key)
-    return value if isinstance(value, str) else None
-
-
-def count_of(values: Mapping[str, Any], key: str, least: int = 0) -> int | None:
-    """A whole number; None where there is none."""
-    value = values.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= least else None

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from potato_bridge.converters.tool_calls import as_text, read_blocks
+from potato_bridge.converters.traces._values import count_of, dict_of, string_of
 from potato_bridge.converters.traces.build import Builder, Kind
 from potato_bridge.converters.traces.inputs import Source
 from potato_bridge.converters.traces.reader import Report
@@ -71,10 +72,10 @@ def _read(source: Source, raw: Raw, document: Mapping[str, Any], within: str) ->
         for note in raw.notes:
             builder.loss(note)
     trace = builder.trace
-    trace.source.format_version = _string(document, "schema_version")
-    agent = _dict(document, "agent")
-    trace.agent.name, trace.agent.version = _string(agent, "name"), _string(agent, "version")
-    trace.agent.model = _string(agent, "model_name") or _string(agent, "model")
+    trace.source.format_version = string_of(document, "schema_version")
+    agent = dict_of(document, "agent")
+    trace.agent.name, trace.agent.version = string_of(agent, "name"), string_of(agent, "version")
+    trace.agent.model = string_of(agent, "model_name") or string_of(agent, "model")
     tools = agent.get("tool_definitions")
     trace.agent.tool_definitions = tools if isinstance(tools, list) else None
     references: dict[str, tuple[Step, str | None]] = {}
@@ -85,14 +86,14 @@ def _read(source: Source, raw: Raw, document: Mapping[str, Any], within: str) ->
         else:
             builder.event(value)
             builder.loss("unknown-record", "step")
-    _metrics(trace, _dict(document, "final_metrics"))
+    _metrics(trace, dict_of(document, "final_metrics"))
     for key in ("notes", "extra", "continued_trajectory_ref"):
         if document.get(key) is not None:
             trace.extra[key] = document[key]
     last = next((step for step in reversed(trace.steps) if step.kind == "agent"), None)
     if last is not None and all(call.family == "submit" for call in last.tool_calls):
         last.flags.terminal = True
-    native = _string(document, "trajectory_id") or _string(document, "session_id")
+    native = string_of(document, "trajectory_id") or string_of(document, "session_id")
     made = builder.finish(native or source.stem, within, raw.digest())
     _children(source, raw, document, made, references)
     return made
@@ -114,13 +115,13 @@ def _step(
         ref=Ref(ordinal=ordinal),
         role=said if isinstance(said, str) else None,
     )
-    step.started_at = _string(value, "timestamp")
+    step.started_at = string_of(value, "timestamp")
     step.clock = "wall" if step.started_at else "none"
-    step.model = _string(value, "model_name")
+    step.model = string_of(value, "model_name")
     step.effort = as_text(value["reasoning_effort"]) if value.get("reasoning_effort") is not None else None
     if value.get("is_copied_context") is True:
         step.flags.copied_context, step.flags.ratable = True, False
-    if (thought := _string(value, "reasoning_content")) is not None:
+    if (thought := string_of(value, "reasoning_content")) is not None:
         step.blocks.append(ReasoningBlock(text=thought))
     step.blocks += _blocks(value.get("message"))
     if kind == "system" and builder.trace.agent.system_prompt is None:
@@ -133,12 +134,12 @@ def _step(
             builder.call(step, {**made, "name": name if isinstance(name, str) else "unknown"})
         elif call is not None:
             builder.loss("bad-call", step.step_id)
-    results = _dict(value, "observation").get("results")
+    results = dict_of(value, "observation").get("results")
     for result in results if isinstance(results, list) else []:
         if isinstance(result, dict):
             _result(builder, step, result, references)
-    metrics = _dict(value, "metrics")
-    counts = [_count(metrics, key) for key in ("prompt_tokens", "completion_tokens", "cached_tokens")]
+    metrics = dict_of(value, "metrics")
+    counts = [count_of(metrics, key) for key in ("prompt_tokens", "completion_tokens", "cached_tokens")]
     if any(count is not None for count in counts):
         step.usage = Usage(input=counts[0], output=counts[1], cache_read=counts[2])
     for key in ("metrics", "extra", "llm_call_count"):
@@ -193,7 +194,7 @@ def _children(
 
 def _metrics(trace: Trace, totals: Mapping[str, Any]) -> None:
     keys = ("total_prompt_tokens", "total_completion_tokens", "total_cached_tokens")
-    counts = [_count(totals, key) for key in keys]
+    counts = [count_of(totals, key) for key in keys]
     if any(count is not None for count in counts):
         trace.usage = Usage(input=counts[0], output=counts[1], cache_read=counts[2])
     cost = totals.get("total_cost_usd")
@@ -216,28 +217,13 @@ def _reward(source: Source, trace: Trace) -> None:
         origin="result.json",
         raw=rewards,
     )
-    trace.task.id = trace.task.id or _string(result, "task_name")
+    trace.task.id = trace.task.id or string_of(result, "task_name")
 
 
 def _blocks(content: Any) -> list[Block]:
     if content is None or content == "":
         return []
     return read_blocks(content) if isinstance(content, list) else [TextBlock(text=as_text(content))]
-
-
-def _dict(values: Mapping[str, Any], key: str) -> dict[str, Any]:
-    value = values.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _string(values: Mapping[str, Any], key: str) -> str | None:
-    value = values.get(key)
-    return value if isinstance(value, str) else None
-
-
-def _count(values: Mapping[str, Any], key: str) -> int | None:
-    value = values.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 READER = Atif()

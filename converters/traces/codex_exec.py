@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from potato_bridge.converters.tool_calls import as_json
-from potato_bridge.converters.traces._items import count_of, string_of
+from potato_bridge.converters.traces._values import count_of, string_of
 from potato_bridge.converters.traces.build import Builder, total_usage
 from potato_bridge.converters.traces.inputs import Source
 from potato_bridge.converters.traces.reader import Report

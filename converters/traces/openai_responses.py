@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from potato_bridge.converters.tool_calls import as_text
-from potato_bridge.converters.traces._items import CALLS, count_of, reasoning_of, result_of, string_of, texts_of
+from potato_bridge.converters.traces._items import CALLS, reasoning_of, result_of, texts_of
+from potato_bridge.converters.traces._values import count_of, string_of
 from potato_bridge.converters.traces.build import Builder
 from potato_bridge.converters.traces.inputs import Source
 from potato_bridge.converters.traces.reader import Report

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from potato_bridge.converters.tool_calls import as_text, read_blocks
+from potato_bridge.converters.traces._values import count_of, dict_of, string_of
 from potato_bridge.converters.traces.build import Builder, patch_of
 from potato_bridge.converters.traces.inputs import Source
 from potato_bridge.converters.traces.reader import Report
@@ -142,15 +143,15 @@ class _Run:
 
     def _step(self, event: Mapping[str, Any], ref: Ref) -> Step:
         """The step of the response that an action is a part of."""
-        response = _dict(_dict(event, "tool_call_metadata"), "model_response")
-        key = _string(response, "id")
+        response = dict_of(dict_of(event, "tool_call_metadata"), "model_response")
+        key = string_of(response, "id")
         step = self.steps.get(key) if key is not None else None
         if step is None:
             step = self.builder.step("agent", key or ref.native_id, role="assistant")
             _timed(step, event)
-            step.model = _string(response, "model")
-            usage = _dict(response, "usage")
-            counts = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+            step.model = string_of(response, "model")
+            usage = dict_of(response, "usage")
+            counts = count_of(usage, "prompt_tokens"), count_of(usage, "completion_tokens")
             if counts != (None, None):
                 step.usage = Usage(input=counts[0], output=counts[1])
             if key is not None:
@@ -159,16 +160,16 @@ class _Run:
         return step
 
     def _call(self, step: Step, event: Mapping[str, Any], action: str, args: Mapping[str, Any]) -> None:
-        metadata = _dict(event, "tool_call_metadata")
-        call_id = _string(metadata, "tool_call_id")
+        metadata = dict_of(event, "tool_call_metadata")
+        call_id = string_of(metadata, "tool_call_id")
         given: dict[str, Any] = {
             "tool_call_id": call_id,
-            "name": _string(metadata, "function_name") or action,
+            "name": string_of(metadata, "function_name") or action,
             "arguments": {key: value for key, value in args.items() if key not in _NOT_ARGUMENTS},
         }
         for one in _called(metadata):
             # What the model wrote, where the log has it.
-            function = _dict(one, "function")
+            function = dict_of(one, "function")
             if call_id is not None and one.get("id") == call_id and "arguments" in function:
                 given["arguments"] = function["arguments"]
         call = self.builder.call(step, given)
@@ -188,8 +189,8 @@ class _Run:
         blocks = _blocks(event.get("content"))
         texts = [block.text for block in blocks if isinstance(block, TextBlock)]
         result = Result(text="\n".join(texts) if texts or event.get("content") == "" else None)
-        result.at = _string(event, "timestamp")
-        code = _dict(extras, "metadata").get("exit_code", extras.get("exit_code"))
+        result.at = string_of(event, "timestamp")
+        code = dict_of(extras, "metadata").get("exit_code", extras.get("exit_code"))
         if isinstance(code, int) and not isinstance(code, bool):
             result.exit_code, result.is_error = code, code != 0
         if seen in ("error", "user_rejected"):
@@ -201,7 +202,7 @@ class _Run:
             self.builder.loss("original-file")
         cause = event.get("cause")
         call = self.causes.get(cause) if isinstance(cause, int | str) else self.last
-        named = _string(_dict(event, "tool_call_metadata"), "tool_call_id")
+        named = string_of(dict_of(event, "tool_call_metadata"), "tool_call_id")
         if call is not None and call.result is None:
             self.builder.answer(call, result, "cause" if cause is not None else "order")
         else:
@@ -212,38 +213,41 @@ class _Run:
 
     def _about(self) -> Trace:
         trace, row = self.builder.trace, self.row
-        metadata, instance, issue = _dict(row, "metadata"), _dict(row, "instance"), _dict(row, "issue")
-        model = _dict(metadata, "llm_config").get("model")
+        metadata, instance, issue = dict_of(row, "metadata"), dict_of(row, "instance"), dict_of(row, "issue")
+        model = dict_of(metadata, "llm_config").get("model")
         trace.agent.name = "OpenHands"
-        trace.agent.version = trace.source.producer_version = _string(metadata, "git_commit")
+        trace.agent.version = trace.source.producer_version = string_of(metadata, "git_commit")
         trace.agent.model = model if isinstance(model, str) else next((s.model for s in trace.steps if s.model), None)
-        trace.task.id = _string(row, "instance_id") or _string(instance, "instance_id")
-        trace.task.repo = _string(instance, "repo")
-        trace.task.base_commit = _string(instance, "base_commit") or _string(row, "base_commit") or None
+        trace.task.id = string_of(row, "instance_id") or string_of(instance, "instance_id")
+        trace.task.repo = string_of(instance, "repo")
+        trace.task.base_commit = string_of(instance, "base_commit") or string_of(row, "base_commit") or None
         if issue:
             trace.task.repo = f"{issue.get('owner')}/{issue.get('repo')}"
             trace.task.id = f"{issue.get('owner')}__{issue.get('repo')}-{issue.get('number')}"
-        for key, text in (("instance", _string(instance, "problem_statement")), ("row", _string(row, "instruction"))):
+        for key, text in (
+            ("instance", string_of(instance, "problem_statement")),
+            ("row", string_of(row, "instruction")),
+        ):
             if text and trace.task.text is None:
                 trace.task.text, trace.task.text_origin = text, key
-        result = _dict(row, "test_result")
+        result = dict_of(row, "test_result")
         patch = next((one for one in (result.get("git_patch"), row.get("git_patch")) if isinstance(one, str)), None)
         if patch is not None:
             trace.final_patch = patch_of(patch, "git_patch")
             if trace.final_patch.crlf_stripped:
                 self.builder.loss("patch-crlf")
-        self._outcome(trace, row, _dict(result, "report").get("resolved"))
-        metrics = _dict(row, "metrics")
-        cost, tokens = metrics.get("accumulated_cost"), _dict(metrics, "accumulated_token_usage")
+        self._outcome(trace, row, dict_of(result, "report").get("resolved"))
+        metrics = dict_of(row, "metrics")
+        cost, tokens = metrics.get("accumulated_cost"), dict_of(metrics, "accumulated_token_usage")
         trace.cost_usd = float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None
         if tokens:
             names = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
-            trace.usage = Usage(*(_count(tokens, name) for name in names))
+            trace.usage = Usage(*(count_of(tokens, name) for name in names))
         return self.builder.finish(trace.task.id or self.source.stem, self.raw.digest())
 
     @staticmethod
     def _outcome(trace: Trace, row: Mapping[str, Any], resolved: Any) -> None:
-        error, success = _string(row, "error"), row.get("success")
+        error, success = string_of(row, "error"), row.get("success")
         if isinstance(resolved, bool):
             trace.outcome = Outcome(resolved=resolved, exit_status=error, origin="test_result.report")
         elif isinstance(success, bool) or error:
@@ -254,16 +258,16 @@ class _Run:
 
 def _called(metadata: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The calls of the model's own answer."""
-    choices = _dict(metadata, "model_response").get("choices")
+    choices = dict_of(metadata, "model_response").get("choices")
     message = (
-        _dict(choices[0], "message") if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+        dict_of(choices[0], "message") if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
     )
     calls = message.get("tool_calls")
     return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
 
 
 def _timed(step: Step, event: Mapping[str, Any]) -> None:
-    step.started_at = _string(event, "timestamp")
+    step.started_at = string_of(event, "timestamp")
     if step.started_at is not None:
         step.clock = "wall" if step.started_at.endswith("Z") or "+" in step.started_at else "naive"
 
@@ -272,21 +276,6 @@ def _blocks(content: Any) -> list[Block]:
     if content is None or content == "":
         return []
     return read_blocks(content) if isinstance(content, list) else [TextBlock(text=as_text(content))]
-
-
-def _dict(values: Mapping[str, Any], key: str) -> dict[str, Any]:
-    value = values.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _string(values: Mapping[str, Any], key: str) -> str | None:
-    value = values.get(key)
-    return value if isinstance(value, str) else None
-
-
-def _count(values: Mapping[str, Any], key: str) -> int | None:
-    value = values.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 READER = OpenHands()

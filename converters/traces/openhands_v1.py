@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from potato_bridge.converters.tool_calls import as_text, read_blocks
+from potato_bridge.converters.traces._values import count_of, string_of
 from potato_bridge.converters.traces.build import Builder
 from potato_bridge.converters.traces.inputs import Source
 from potato_bridge.converters.traces.reader import Report
@@ -85,8 +86,8 @@ class _Run:
             self.builder.event(event)
             self.builder.loss("unknown-record", str(kind))
             return
-        self.first = self.first or _string(event, "id")
-        ref = Ref(line=raw.line, ordinal=raw.ordinal if raw.line is None else None, native_id=_string(event, "id"))
+        self.first = self.first or string_of(event, "id")
+        ref = Ref(line=raw.line, ordinal=raw.ordinal if raw.line is None else None, native_id=string_of(event, "id"))
         if kind == "ActionEvent":
             self._action(event, ref)
         elif kind in ("MessageEvent", "SystemPromptEvent"):
@@ -106,7 +107,7 @@ class _Run:
 
     def _step(self, event: Mapping[str, Any], ref: Ref) -> Step:
         """The step of the response that an event of the agent is a part of."""
-        key = _string(event, "llm_response_id")
+        key = string_of(event, "llm_response_id")
         step = self.steps.get(key) if key is not None else None
         if step is None:
             step = self.builder.step("agent", key or ref.native_id, role="assistant")
@@ -123,7 +124,7 @@ class _Run:
         arguments = called.get("arguments") if isinstance(called, dict) else None
         if arguments is None and isinstance(action, dict):
             arguments = {key: value for key, value in action.items() if key != "kind"}
-        name = _string(event, "tool_name")
+        name = string_of(event, "tool_name")
         call = self.builder.call(
             step, {"tool_call_id": event.get("tool_call_id"), "name": name or "unknown", "arguments": arguments}
         )
@@ -150,7 +151,7 @@ class _Run:
             step = self._step(event, ref)
             step.blocks += _thinking(message)
         else:
-            step = self.builder.step("user", ref.native_id, ref=ref, role=_string(message, "role"))
+            step = self.builder.step("user", ref.native_id, ref=ref, role=string_of(message, "role"))
             step.flags.meta = event.get("source") != "user"
             _timed(step, event)
         step.blocks += _texts(message.get("content"))
@@ -161,17 +162,17 @@ class _Run:
         said = seen.get("content", event.get("error", event.get("rejection_reason")))
         blocks = _texts(said)
         texts = [block.text for block in blocks if isinstance(block, TextBlock)]
-        result = Result(text="\n".join(texts) if texts or said in ("", []) else None, at=_string(event, "timestamp"))
+        result = Result(text="\n".join(texts) if texts or said in ("", []) else None, at=string_of(event, "timestamp"))
         if any(not isinstance(block, TextBlock) for block in blocks):
             result.blocks = blocks
         failed, code = seen.get("is_error"), seen.get("exit_code")
         result.exit_code = code if isinstance(code, int) and not isinstance(code, bool) else None
         result.is_error = failed if isinstance(failed, bool) else None
         if event.get("kind") != "ObservationEvent":
-            result.is_error, result.error_kind = True, _string(event, "kind")
+            result.is_error, result.error_kind = True, string_of(event, "kind")
         rest = {key: value for key, value in seen.items() if key not in ("content", "is_error", "exit_code")}
         result.native = rest or None
-        self.builder.result(_string(event, "tool_call_id"), result)
+        self.builder.result(string_of(event, "tool_call_id"), result)
 
     def _summary(self, event: Mapping[str, Any], ref: Ref) -> None:
         steps = self.builder.trace.steps
@@ -192,10 +193,10 @@ class _Run:
         about = about if isinstance(about, dict) else {}
         agent = about.get("agent")
         llm = agent.get("llm") if isinstance(agent, dict) else None
-        trace.agent.model = _string(llm, "model") if isinstance(llm, dict) else None
+        trace.agent.model = string_of(llm, "model") if isinstance(llm, dict) else None
         stats = about.get("stats")
         self._usage(self.stats or (stats if isinstance(stats, dict) else {}))
-        native = _string(about, "id")
+        native = string_of(about, "id")
         if native is not None:
             return self.builder.finish(native, unique=True)
         return self.builder.finish(source.stem, self.first or "")
@@ -206,7 +207,7 @@ class _Run:
         cost, found = 0.0, list[Mapping[str, Any]]()
         for one in metrics.values() if isinstance(metrics, dict) else []:
             if isinstance(one, dict):
-                trace.agent.model = trace.agent.model or _string(one, "model_name")
+                trace.agent.model = trace.agent.model or string_of(one, "model_name")
                 spent, used = one.get("accumulated_cost"), one.get("accumulated_token_usage")
                 cost += spent if isinstance(spent, int | float) and not isinstance(spent, bool) else 0
                 found += [used] if isinstance(used, dict) else []
@@ -218,13 +219,13 @@ class _Run:
                 "cache_write_tokens",
                 "reasoning_tokens",
             )
-            sums = [[n for one in found if (n := _count(one, name)) is not None] for name in names]
+            sums = [[n for one in found if (n := count_of(one, name)) is not None] for name in names]
             trace.usage = Usage(*(sum(counts) if counts else None for counts in sums))
             trace.cost_usd = cost
 
 
 def _timed(step: Step, event: Mapping[str, Any]) -> None:
-    step.started_at = _string(event, "timestamp")
+    step.started_at = string_of(event, "timestamp")
     if step.started_at is not None:
         # It is the machine's local time, of an unknown zone.
         step.clock = "wall" if step.started_at.endswith("Z") or "+" in step.started_at else "naive"
@@ -236,10 +237,10 @@ def _thinking(event: Mapping[str, Any]) -> list[Block]:
     thoughts = event.get("thinking_blocks")
     for one in thoughts if isinstance(thoughts, list) else []:
         if isinstance(one, dict) and isinstance(one.get("thinking"), str):
-            blocks.append(ReasoningBlock(text=one["thinking"], signature=_string(one, "signature")))
+            blocks.append(ReasoningBlock(text=one["thinking"], signature=string_of(one, "signature")))
         elif isinstance(one, dict) and isinstance(one.get("data"), str):
             blocks.append(RedactedReasoningBlock(data=one["data"], provider="anthropic"))
-    if not blocks and (text := _string(event, "reasoning_content")):
+    if not blocks and (text := string_of(event, "reasoning_content")):
         blocks.append(ReasoningBlock(text=text))
     return blocks
 
@@ -250,16 +251,6 @@ def _texts(content: Any) -> list[Block]:
     if not isinstance(content, list):
         return [TextBlock(text=as_text(content))]
     return read_blocks([one for one in content if one is not None])
-
-
-def _string(values: Mapping[str, Any], key: str) -> str | None:
-    value = values.get(key)
-    return value if isinstance(value, str) else None
-
-
-def _count(values: Mapping[str, Any], key: str) -> int | None:
-    value = values.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 READER = OpenHandsV1()

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from potato_bridge.converters.tool_calls import as_text, read_blocks
+from potato_bridge.converters.traces._values import count_of, dict_of, string_of
 from potato_bridge.converters.traces.build import Builder, patch_of
 from potato_bridge.converters.traces.inputs import Source
 from potato_bridge.converters.traces.reader import Report
@@ -191,30 +192,32 @@ class _Run:
         info = info if isinstance(info, dict) else {}
         config = _parsed(self.document.get("replay_config"))
         config = config if isinstance(config, dict) else {}
-        agent = _dict(config, "agent")
-        model = _dict(agent, "model").get("name")
-        problem = _dict(config, "problem_statement")
-        repo = _dict(_dict(config, "env"), "repo")
+        agent = dict_of(config, "agent")
+        model = dict_of(agent, "model").get("name")
+        problem = dict_of(config, "problem_statement")
+        repo = dict_of(dict_of(config, "env"), "repo")
         trace.agent.name = "SWE-agent"
-        trace.agent.version = trace.source.producer_version = _string(info, "swe_agent_version")
+        trace.agent.version = trace.source.producer_version = string_of(info, "swe_agent_version")
         trace.agent.model = model if isinstance(model, str) else None
-        trace.task.id = _string(problem, "id") or (_string(agent, "name") if "__" in str(agent.get("name")) else None)
-        trace.task.text = _string(problem, "text")
+        trace.task.id = string_of(problem, "id") or (
+            string_of(agent, "name") if "__" in str(agent.get("name")) else None
+        )
+        trace.task.text = string_of(problem, "text")
         trace.task.text_origin = None if trace.task.text is None else "replay_config.problem_statement"
-        trace.task.base_commit = _string(repo, "base_commit")
+        trace.task.base_commit = string_of(repo, "base_commit")
         submission = info.get("submission")
         if isinstance(submission, str):
             trace.final_patch = patch_of(submission, "submission")
             if trace.final_patch.crlf_stripped:
                 self.builder.loss("patch-crlf")
-        status = _string(info, "exit_status")
+        status = string_of(info, "exit_status")
         if status is not None:
             # Submitted is not resolved: a report of SWE-bench says that.
             trace.outcome = Outcome(exit_status=status, origin="info")
-        stats = _dict(info, "model_stats")
+        stats = dict_of(info, "model_stats")
         cost = stats.get("instance_cost")
         trace.cost_usd = float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None
-        sent, received = _whole(stats, "tokens_sent"), _whole(stats, "tokens_received")
+        sent, received = count_of(stats, "tokens_sent"), count_of(stats, "tokens_received")
         if sent is not None or received is not None:
             trace.usage = Usage(input=sent, output=received)
         trace.extra |= {key: self.document[key] for key in ("environment",) if key in self.document}
@@ -262,21 +265,6 @@ def _parsed(value: Any) -> Any:
         return json.loads(value)
     except (ValueError, RecursionError):
         return value
-
-
-def _dict(values: Mapping[str, Any], key: str) -> dict[str, Any]:
-    value = values.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _string(values: Mapping[str, Any], key: str) -> str | None:
-    value = values.get(key)
-    return value if isinstance(value, str) else None
-
-
-def _whole(values: Mapping[str, Any], key: str) -> int | None:
-    value = values.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 READER = SweAgent()
