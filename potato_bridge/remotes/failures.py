@@ -119,11 +119,14 @@ def value_of(
         try:
             return msgspec.json.decode(answer.content)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            if method == "GET":
-                raise RemoteError(
-                    f"{what}: the answer is not JSON ({answer.headers.get('content-type', 'no type')})",
-                    hint=is_it,
+            kind = answer.headers.get("content-type", "no type")
+            if method == "GET" and "json" in kind:
+                # Seen of Label Studio's export, on a busy machine, after an export that nobody waited for.
+                raise TransientError(
+                    RemoteError(f"{what}: the answer is cut off ({kind})", hint="Try again.")
                 ) from error
+            if method == "GET":
+                raise RemoteError(f"{what}: the answer is not JSON ({kind})", hint=is_it) from error
             raise UnansweredError(
                 f"{what}: the answer makes no sense; the server may have carried it out", hint=LOOKS_FIRST
             ) from error

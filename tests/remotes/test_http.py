@@ -147,6 +147,18 @@ def test_a_server_that_restarts_is_waited_for() -> None:
         assert (remote.version(), remote.version()) == ("1", "2")
 
 
+@pytest.mark.parametrize("body", [b"", b'{"release": "2'])
+def test_an_answer_that_is_cut_off_is_asked_for_again(body: bytes) -> None:
+    """A real Label Studio gave such an export on a busy machine, after a pull that was killed during its own."""
+    cut = httpx.Response(200, content=body, headers={"content-type": "application/.json"})
+    answers = [cut, cut, httpx.Response(200, json={"release": "2.0"})]
+    with server(lambda request: answers.pop(0)) as remote:
+        assert remote.version() == "2.0"
+    assert answers == []
+    with server(lambda request: cut) as remote, pytest.raises(RemoteError, match="is cut off"):
+        remote.version()
+
+
 def test_refused_for_now_is_tried_again() -> None:
     answers = iter([httpx.Response(429, headers={"retry-after": "0"}), httpx.Response(201, json={"task_ids": [5]})])
     with server(lambda request: next(answers)) as remote:
