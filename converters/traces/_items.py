@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from potato_bridge.converters.tool_calls import as_json, as_text, read_blocks
-from potato_bridge.converters.traces._values import count_of, string_of
+from potato_bridge.converters.traces._values import count_of, millis_of, string_of
 from potato_bridge.model.trace import Block, ReasoningBlock, RedactedReasoningBlock, Result, TextBlock
 
 #: Of an item's type, what it is: a call whose arguments stand in this field.
@@ -18,7 +18,10 @@ CALLS = {
     "tool_search_call": "arguments",
     "image_generation_call": "revised_prompt",
 }
-_EXITED = re.compile(r"(?:^|\n)(?:Process exited with code|Exit code:) (-?\d+)(?:\n|$)")
+#: Lines of the head that Codex puts before what a command wrote.
+_HEAD = r"(?:(?:Chunk ID|Wall time|Original token count|Total output lines|Warning): ?[^\n]*\n)*"
+#: Only in that head is an exit code Codex's: what a command wrote may say `Exit code: 1` of anything.
+_EXITED = re.compile(rf"{_HEAD}(?:Process exited with code|Exit code:) (-?\d{{1,10}})\n{_HEAD}Output:")
 
 
 def texts_of(content: Any) -> list[Block]:
@@ -53,11 +56,10 @@ def result_of(item: Mapping[str, Any]) -> Result:
             result.text, about = inner["output"], inner.get("metadata")
             about = about if isinstance(about, dict) else {}
             result.exit_code = count_of(about, "exit_code", least=-1 << 31)
-            took = about.get("duration_seconds")
-            result.duration_ms = took * 1000.0 if isinstance(took, int | float) and not isinstance(took, bool) else None
+            result.duration_ms = millis_of(about.get("duration_seconds"))
         else:
             result.text = output
-            if (found := _EXITED.search(output[:400])) is not None:
+            if (found := _EXITED.match(output[:1000])) is not None:
                 result.exit_code = int(found[1])
     elif isinstance(output, list | dict):
         blocks = read_blocks(output if isinstance(output, list) else [output])

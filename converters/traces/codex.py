@@ -9,18 +9,20 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from potato_bridge.converters.tool_calls import as_text
+from potato_bridge.converters.tool_calls import as_text, read_image
 from potato_bridge.converters.tool_edits import read_edits
 from potato_bridge.converters.traces._items import CALLS, reasoning_of, result_of, texts_of
-from potato_bridge.converters.traces._values import count_of, string_of
-from potato_bridge.converters.traces.build import Builder
+from potato_bridge.converters.traces._values import count_of, millis_of, string_of
+from potato_bridge.converters.traces.build import Builder, total_usage
 from potato_bridge.converters.traces.inputs import Source
 from potato_bridge.converters.traces.reader import Report
 from potato_bridge.converters.traces.records import Raw
 from potato_bridge.model.trace import (
     Compaction,
     Edit,
+    Family,
     Hunk,
+    Outcome,
     Ref,
     Result,
     Step,
@@ -38,8 +40,27 @@ _HARNESS = re.compile(
     r"\s*<(?:environment_context|user_instructions|turn_aborted|permissions instructions|skill|INSTRUCTIONS|"
     r"subagent_notification|user_shell_command)|\s*# AGENTS\.md instructions"
 )
-_PATCH = re.compile(r"\*\*\* Begin Patch\n.*?(?:\*\*\* End Patch|\Z)", re.S)
-_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
+#: What Codex answers to a patch that does not fit, without a code.
+_UNFIT = "apply_patch verification failed"
+#: Tools of Codex that are not known by their names.
+_FAMILIES: dict[str, Family] = {
+    "write_stdin": "shell",
+    "view_image": "read",
+    "send_input": "agent",
+    "resume_agent": "agent",
+    "wait_agent": "agent",
+    "close_agent": "agent",
+}
+_PARENTS = ("forked_from_id", "parent_thread_id")
+_USAGE = {
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "cache_read": "cached_input_tokens",
+    "cache_write": "cache_write_input_tokens",
+    "reasoning": "reasoning_output_tokens",
+}
+_PATCH = re.compile(r"\*\*\* Begin Patch\r?\n.*?(?:\*\*\* End Patch|\Z)", re.S)
+_HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.*)")
 _OPS: dict[str, Literal["create", "modify", "delete"]] = {"add": "create", "update": "modify", "delete": "delete"}
 
 
@@ -80,9 +101,10 @@ class _Run:
         self.effort: str | None = None
         self.digest = ""
         self.calls: dict[str, ToolCall] = {}
-        self.ended: dict[str, Mapping[str, Any]] = {}
+        self.ended: dict[str, list[Mapping[str, Any]]] = {}
         self.total: Any = None
         self.usage: tuple[str, Usage] | None = None
+        self.used: list[Usage] = []
         self.builder.trace.agent.name = "Codex"
 
     def take(self, raw: Raw) -> None:
@@ -130,9 +152,13 @@ class _Run:
         elif kind == "message":
             self.step = None
             blocks = texts_of(item.get("content"))
-            step = self.builder.step("user" if role == "user" else "system", blocks=blocks, ref=ref, role=as_text(role))
+            who = role if isinstance(role, str) else None
+            step = self.builder.step("user" if role == "user" else "system", blocks=blocks, ref=ref, role=who)
             step.started_at, step.clock = at or None, "wall" if at else "none"
             step.flags.meta = role == "user" and _HARNESS.match(step.text()) is not None
+            if role == "user" and not step.flags.meta:
+                # How a turn before it ended is not how the run did.
+                self.builder.trace.outcome = None
         elif kind == "reasoning":
             self._model(at, ref).blocks += reasoning_of(item)
         elif isinstance(kind, str) and kind in CALLS:
@@ -170,19 +196,29 @@ class _Run:
 
     def _call(self, item: Mapping[str, Any], kind: str, step: Step) -> None:
         name = string_of(item, "name") or kind.removesuffix("_call")
+        space = string_of(item, "namespace")
+        if space is not None and space.startswith("mcp__") and not name.startswith(space):
+            name = space + name
+        elif space is not None:
+            step.extra.setdefault("namespaces", {})[name] = space
         given: dict[str, Any] = {"name": name, "arguments": item.get(CALLS[kind])}
         if (call_id := string_of(item, "call_id") or string_of(item, "id")) is not None:
             given["call_id"] = call_id
         call = self.builder.call(step, given)
         if call_id is not None:
             self.calls[call_id] = call
+        if call.family == "other":
+            call.family = _FAMILIES.get(name, "other")
+        if kind == "image_generation_call" and (image := read_image(string_of(item, "result"))) is not None:
+            # The provider made it within the response: no output follows.
+            step.blocks.append(image)
         if call.family == "shell" and not call.edits:
             # A patch that a shell is asked to apply: `apply_patch <<'EOF'`.
             values = call.arguments or {}
             command = values.get("command", values.get("cmd", call.arguments_raw))
             text = "\n".join(map(str, command)) if isinstance(command, list) else as_text(command)
-            if "apply_patch" in text and (found := _PATCH.search(text)) is not None:
-                call.edits = read_edits("apply_patch", None, found[0], None)
+            if "apply_patch" in text and (found := _PATCH.findall(text)):
+                call.edits = [edit for patch in found for edit in read_edits("apply_patch", None, patch, None)]
                 call.family = "edit"
 
     def _output(self, item: Mapping[str, Any], at: str) -> None:
@@ -190,8 +226,11 @@ class _Run:
         result = result_of(item)
         result.at = at or None
         call_id = string_of(item, "call_id")
-        if call_id is not None and (ended := self.ended.pop(call_id, None)) is not None:
-            _exit(result, ended)
+        for event in self.ended.pop(call_id, ()) if call_id is not None else ():
+            _exit(result, event)
+        call = self.calls.get(call_id) if call_id is not None else None
+        if call is not None and call.family == "edit" and (result.text or "").startswith(_UNFIT):
+            result.is_error = True
         self.builder.result(call_id, result)
 
     # --- beside the items ---------------------------------------------------------------------------------------------
@@ -202,13 +241,13 @@ class _Run:
             self.builder.skipped("an item, told again")
         elif kind == "token_count":
             self._tokens(row, event, at)
-        elif kind == "exec_command_end" and call_id is not None:
+        elif kind == "exec_command_end" and call_id in self.calls:
             self.builder.mapped()
-            call = self.calls.get(call_id)
-            if call is not None and call.result is not None:
-                _exit(call.result, event)
-            else:
-                self.ended[call_id] = event
+            self._ended(call_id, event)
+        elif kind == "mcp_tool_call_end" and call_id in self.calls:
+            self.builder.event(row)
+            self.calls[call_id].family = "mcp"
+            self._ended(call_id, event)
         elif kind == "patch_apply_end" and call_id is not None:
             self.builder.event(row)
             call = self.calls.get(call_id)
@@ -217,15 +256,43 @@ class _Run:
                 success = event.get("success")
                 edits = [_edit(path, change, success) for path, change in changes.items() if isinstance(change, dict)]
                 call.edits, call.family = edits or call.edits, "edit"
+            if call is not None:
+                self._ended(call_id, event)
         else:
-            if kind == "turn_aborted" and self.builder.trace.steps:
-                self.builder.trace.steps[-1].flags.aborted = True
+            # A command of the user's own has no call: it is told of here alone, and kept as it is.
+            self._turn(kind, event)
             self.builder.event(row)
+
+    def _ended(self, call_id: str, event: Mapping[str, Any]) -> None:
+        """What the program says of a call that ended, before or after its output is recorded."""
+        result = self.calls[call_id].result
+        if result is not None:
+            _exit(result, event)
+        else:
+            self.ended.setdefault(call_id, []).append(event)
+
+    def _turn(self, kind: Any, event: Mapping[str, Any]) -> None:
+        """How a turn goes and ends; the last one's end is the run's."""
+        trace = self.builder.trace
+        failed = trace.outcome is not None and trace.outcome.exit_status != "task_complete"
+        if kind == "task_started":
+            # What the model says in another turn is another response.
+            self.step, trace.outcome = None, None
+        elif kind in ("turn_aborted", "error") or (kind == "task_complete" and not failed):
+            why = event.get("reason", event.get("message", event.get("error")))
+            trace.outcome = Outcome(exit_status=str(kind), origin="event_msg", raw=why)
+        if kind == "turn_aborted":
+            # The program notes it for the model, too, as a message of the user.
+            last = next((step for step in reversed(trace.steps) if not step.flags.meta), None)
+            if last is not None and last.kind == "agent":
+                last.flags.aborted = True
 
     def _tokens(self, row: dict[str, Any], event: Mapping[str, Any], at: str) -> None:
         info = event.get("info")
         info = info if isinstance(info, dict) else {}
         last, total = info.get("last_token_usage"), info.get("total_token_usage")
+        if not isinstance(last, dict) and isinstance(total, dict):
+            last = _since(total, self.total)
         if not isinstance(last, dict) or (total is not None and total == self.total):
             # It tells of limits alone, or tells the same again.
             self.builder.event(row)
@@ -233,16 +300,16 @@ class _Run:
         self.builder.mapped()
         self.total = total
         self._settle(None)
-        self.usage = (
-            at,
-            Usage(
-                input=count_of(last, "input_tokens"),
-                output=count_of(last, "output_tokens"),
-                cache_read=count_of(last, "cached_input_tokens"),
-                cache_write=count_of(last, "cache_write_input_tokens"),
-                reasoning=count_of(last, "reasoning_output_tokens"),
-            ),
-        )
+        self._unsettled()
+        self.usage = at, Usage()
+        for name, key in _USAGE.items():
+            setattr(self.usage[1], name, count_of(last, key))
+        self.used.append(self.usage[1])
+
+    def _unsettled(self) -> None:
+        """Tokens of a call that left no item count for the run alone."""
+        if self.usage is not None:
+            self.builder.loss("usage-without-step")
 
     def _compacted(self, payload: Mapping[str, Any], at: str, raw: Raw) -> None:
         self.builder.mapped(raw.notes)
@@ -272,6 +339,9 @@ class _Run:
 
     def _session(self, about: Mapping[str, Any]) -> None:
         if self.session_id is not None:
+            if (other := string_of(about, "id")) is not None and other != self.session_id:
+                # A fork holds what it was forked from. Where that ends is not told.
+                self.builder.loss("another-session", other)
             return
         trace = self.builder.trace
         self.session_id = string_of(about, "id") or string_of(about, "session_id")
@@ -289,13 +359,24 @@ class _Run:
         for key, value in (("cwd", about.get("cwd")), ("gitBranch", git.get("branch"))):
             if isinstance(value, str):
                 trace.extra[key] = value
+        trace.extra |= {key: value for key in _PARENTS if (value := string_of(about, key)) is not None}
 
     def finish(self) -> Trace:
         """The trace."""
         self._settle(None)
+        self._unsettled()
         trace = self.builder.trace
+        trace.usage = total_usage(self.used) if self.used else None
+        for call_id, events in self.ended.items():
+            # It ended, and its output was not recorded: what the program told of it is all there is.
+            result = Result()
+            for event in events:
+                result.text = string_of(event, "aggregated_output") or string_of(event, "stdout") or result.text
+                _exit(result, event)
+            self.builder.answer(self.calls[call_id], result, "id")
         last = next((step for step in reversed(trace.steps) if step.kind == "agent"), None)
-        if last is not None and not last.tool_calls:
+        done = trace.outcome is None or trace.outcome.exit_status == "task_complete"
+        if last is not None and not last.tool_calls and done:
             last.flags.terminal = True
         if self.session_id is not None:
             return self.builder.finish(self.session_id, unique=True)
@@ -303,16 +384,30 @@ class _Run:
 
 
 def _exit(result: Result, event: Mapping[str, Any]) -> None:
-    """What the program says of a command that ended."""
+    """What the program says of a call that ended: of a command, a patch, or a tool of an MCP server."""
     code = count_of(event, "exit_code", least=-1 << 31)
     if code is not None:
         result.exit_code, result.is_error = code, code != 0
-    result.stdout, result.stderr = string_of(event, "stdout"), string_of(event, "stderr")
-    took = event.get("duration")
-    if isinstance(took, dict):
-        seconds, rest = took.get("secs"), took.get("nanos")
-        if isinstance(seconds, int) and isinstance(rest, int):
-            result.duration_ms = seconds * 1000 + rest / 1e6
+    success, came = event.get("success"), event.get("result")
+    if isinstance(came, dict) and ("Err" in came or isinstance(came.get("Ok"), dict)):
+        success = "Err" not in came and came["Ok"].get("isError") is not True
+    if isinstance(success, bool) and result.is_error is None:
+        result.is_error = not success
+    result.stdout = string_of(event, "stdout") or result.stdout
+    result.stderr = string_of(event, "stderr") or result.stderr
+    if isinstance(took := event.get("duration"), dict):
+        result.duration_ms = millis_of(took.get("secs"), took.get("nanos"))
+
+
+def _since(total: Mapping[str, Any], before: Any) -> dict[str, int]:
+    """What was used since a count of the whole, of two such counts."""
+    before = before if isinstance(before, dict) else {}
+    found = {}
+    for key in _USAGE.values():
+        if (now := count_of(total, key)) is not None:
+            then = count_of(before, key) or 0
+            found[key] = now - then if now >= then else now
+    return found
 
 
 def _edit(path: str, change: Mapping[str, Any], success: Any) -> Edit:
@@ -346,7 +441,8 @@ def _hunks(diff: str) -> list[Hunk]:
                     section=header[5] or None,
                 )
             )
-        elif found and not line.startswith(("--- ", "+++ ")):
+        elif found:
+            # The names of the files stand before the first hunk: within one, `--- x` is the removed line `-- x`.
             found[-1].lines.append(line or " ")
     return found
 

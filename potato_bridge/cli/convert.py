@@ -170,6 +170,8 @@ LOSSES = {
     "bad-call": "calls that are no objects are left out",
     "other-choices": "a log holds several answers to one request: the first one is taken",
     "unknown-source": "steps of an unknown source are an agent's where they have what only an agent's have",
+    "usage-without-step": "tokens of responses that left nothing count for the run alone",
+    "another-session": "what another session said is in the file too, as in a fork: it is not told apart",
     "bad-hunk": "hunks of an edit are not as they must be, and left out",
     "not-a-number": "NaN and Infinity became null",
     "lone-surrogate": "halves of surrogate pairs became U+FFFD",

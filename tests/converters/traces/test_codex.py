@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from potato_bridge.converters.traces.codex import READER
 from potato_bridge.converters.traces.inputs import file_source
 from potato_bridge.converters.traces.reader import Report
-from potato_bridge.model.trace import RedactedReasoningBlock
+from potato_bridge.model.trace import ImageBlock, RedactedReasoningBlock
 from tests.converters.traces.helpers import CORPUS, calls_of, check_counts, lines, mutated, read_one, source_of
 from tests.strategies import DETERMINISTIC
 
@@ -209,6 +209,197 @@ def test_a_compaction_an_abort_and_what_is_unknown() -> None:
     losses = {(loss.code, loss.where) for loss in trace.source.losses}
     assert losses >= {("unknown-record", "novel"), ("unknown-record", "novel_item"), ("unknown-record", "str")}
     assert trace.source.records is not None and trace.source.records.bad == 1
+
+
+def test_a_code_counts_only_in_the_head_that_codex_writes() -> None:
+    def code(output: str) -> int | None:
+        call = item("function_call", 1, name="exec_command", arguments="{}", call_id="c")
+        rows = [META, call, item("function_call_output", 2, call_id="c", output=output)]
+        result = read_one(READER, lines(rows)).steps[0].tool_calls[0].result
+        assert result is not None and result.text == output
+        assert result.is_error is (None if result.exit_code is None else result.exit_code != 0)
+        return result.exit_code
+
+    assert code("Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\nx") == 2
+    assert code("Exit code: -1\nWall time: 0 seconds\nTotal output lines: 9\nOutput:\nExit code: 5\n") == -1
+    # It runs on; what it wrote so far says something else.
+    assert code("Chunk ID: a\nProcess running with session ID 5\nOutput:\nExit code: 3\nOutput:\n") is None
+    assert code("# README\nExit code: 7\n") is None and code("Exit code: 7\n") is None
+    assert code(f"Exit code: {'9' * 60}\nOutput:\n") is None
+
+
+@pytest.mark.parametrize(
+    ("output", "ended"),
+    [
+        ('{"output": "x", "metadata": {"duration_seconds": HUGE}}', {}),
+        ("x", {"duration": {"secs": "HUGE", "nanos": 0}}),
+    ],
+)
+def test_numbers_that_nothing_holds(output: str, ended: dict[str, Any]) -> None:
+    huge = "9" * 400
+    rows = [
+        META,
+        item("custom_tool_call", 1, name="apply_patch", input=PATCH, call_id="c"),
+        event("exec_command_end", 2, call_id="c", **ended),
+        item("custom_tool_call_output", 2, call_id="c", output=output.replace("HUGE", huge)),
+        event("patch_apply_end", 3, call_id="c", changes={"a.py": {"unified_diff": f"@@ -{huge * 20} +1 @@\n-x\n"}}),
+    ]
+    trace = read_one(READER, lines(rows).replace(b'"HUGE"', huge.encode()))
+    [call] = trace.steps[0].tool_calls
+    assert call.result is not None and (call.result.text, call.result.duration_ms) == ("x", None)
+
+
+def test_a_hunk_keeps_lines_that_look_like_names_of_files() -> None:
+    diff = "--- a\n+++ b\n@@ -1,2 +1,2 @@\n--- old comment\n+++ i;\n \n"
+    rows = [
+        META,
+        item("custom_tool_call", 1, name="apply_patch", input=PATCH, call_id="c"),
+        event("patch_apply_end", 2, call_id="c", success=True, changes={"a": {"type": "update", "unified_diff": diff}}),
+    ]
+    [edit] = read_one(READER, lines(rows)).steps[0].tool_calls[0].edits
+    assert [hunk.lines for hunk in edit.hunks] == [["--- old comment", "+++ i;", " "]]
+
+
+def test_several_patches_in_one_command_and_lines_that_end_in_crlf() -> None:
+    both = f"apply_patch <<'A'\n{PATCH}\nA\napply_patch <<'A'\n{PATCH.replace('a.py', 'b.py')}\nA"
+    for command, paths in (
+        (["bash", "-lc", both], ["a.py", "b.py"]),
+        (["apply_patch", PATCH.replace("\n", "\r\n")], ["a.py"]),
+    ):
+        call = item("function_call", 1, name="shell", call_id="c", arguments=json.dumps({"command": command}))
+        [made] = read_one(READER, lines([META, call])).steps[0].tool_calls
+        assert [(edit.path, edit.hunks[0].lines) for edit in made.edits] == [(path, ["-x", "+y"]) for path in paths]
+
+
+def test_a_patch_that_failed_changed_nothing() -> None:
+    call = item("custom_tool_call", 1, name="apply_patch", input=PATCH, call_id="c")
+    out = item("custom_tool_call_output", 3, call_id="c", output="It did not work")
+    ended = event("patch_apply_end", 2, call_id="c", success=False, stdout="", stderr="no", changes={})
+    unfit = item("custom_tool_call_output", 3, call_id="c", output="apply_patch verification failed: no such line")
+    for rows in ([call, ended, out], [call, out, ended], [call, unfit]):
+        [made] = read_one(READER, lines([META, *rows])).steps[0].tool_calls
+        assert made.result is not None and made.result.is_error is True
+        assert made.result.stderr == ("no" if ended in rows else None)
+    assert made.edits[0].applied is False
+    [untold] = read_one(READER, lines([META, call, out])).steps[0].tool_calls
+    assert untold.result is not None and untold.result.is_error is None and untold.edits[0].applied is None
+
+
+def test_tools_of_servers_and_those_of_codex() -> None:
+    def end(call_id: str, result: Any) -> dict[str, Any]:
+        return event("mcp_tool_call_end", 2, call_id=call_id, duration={"secs": 1, "nanos": 500_000_000}, result=result)
+
+    rows = [
+        META,
+        *(
+            item("function_call", 1, name=name, arguments="{}", call_id=name, **more)
+            for name, more in (("s__a", {}), ("s__b", {}), ("s__c", {}), ("get", {"namespace": "mcp__s__"}))
+        ),
+        item("function_call", 1, name="write_stdin", namespace="own", arguments="{}", call_id="w"),
+        end("s__a", {"Ok": {"content": [], "isError": False}}),
+        end("s__b", {"Ok": {"content": [], "isError": True}}),
+        end("s__c", {"Err": "no"}),
+        *(item("function_call_output", 3, call_id=f"s__{name}", output="x") for name in "abc"),
+    ]
+    [step] = read_one(READER, lines(rows)).steps
+    assert [(call.name, call.family) for call in step.tool_calls] == [
+        *((f"s__{name}", "mcp") for name in "abc"),
+        ("mcp__s__get", "mcp"),
+        ("write_stdin", "shell"),
+    ]
+    results = [call.result for call in step.tool_calls]
+    assert [one and (one.is_error, one.duration_ms) for one in results[:3]] == [
+        (False, 1500),
+        (True, 1500),
+        (True, 1500),
+    ]
+    assert results[3:] == [None, None] and step.extra == {"namespaces": {"write_stdin": "own"}}
+
+
+def test_what_ended_without_an_output_and_what_has_no_call() -> None:
+    rows = [
+        META,
+        item("function_call", 1, name="exec_command", arguments="{}", call_id="c"),
+        event("exec_command_end", 2, call_id="c", exit_code=1, stdout="a", aggregated_output="ab"),
+        event("exec_command_end", 3, call_id="own", exit_code=0, stdout="the user's"),
+    ]
+    trace = read_one(READER, lines(rows))
+    result = trace.steps[0].tool_calls[0].result
+    assert result is not None and (result.text, result.exit_code, result.is_error) == ("ab", 1, True)
+    # A command of the user's own.
+    assert trace.extra["events"][-1] == rows[-1]
+
+
+def test_an_image_that_the_model_makes() -> None:
+    picture = "iVBORw0KGgo" + "A" * 300
+    rows = [META, item("image_generation_call", 1, id="i", revised_prompt="cat", result=picture)]
+    [step] = read_one(READER, lines(rows)).steps
+    assert isinstance(step.blocks[1], ImageBlock) and step.blocks[1].uri == f"data:image/png;base64,{picture}"
+    assert step.tool_calls[0].result is None
+
+
+def test_tokens_of_a_call_that_left_nothing_and_totals_alone() -> None:
+    trace = read_one(READER, lines([META, said("assistant", "a", 1), tokens(2, 10, 1), tokens(3, 20, 2)]))
+    assert [step.usage and step.usage.input for step in trace.steps] == [10]
+    assert trace.usage is not None and trace.usage.input == 30
+    assert "usage-without-step" in {loss.code for loss in trace.source.losses}
+
+    def total(at: int, count: int) -> dict[str, Any]:
+        return event("token_count", at, info={"total_token_usage": {"input_tokens": count}})
+
+    rows = [META]
+    for at, count in ((1, 5), (3, 15), (5, 4)):
+        # The last one has begun to count anew.
+        rows += [said("user", "u", at), said("assistant", "a", at), total(at + 1, count)]
+    trace = read_one(READER, lines(rows))
+    assert [step.usage and step.usage.input for step in trace.ratable()] == [5, 10, 4]
+    assert trace.usage is not None and (trace.usage.input, trace.usage.output) == (19, None)
+
+
+def test_how_a_run_ended() -> None:
+    ask, answer = said("user", "u", 1), said("assistant", "a", 2)
+    done, stopped = event("task_complete", 3, last_agent_message="a"), event("turn_aborted", 3, reason="interrupted")
+    failed = event("error", 3, message="no")
+
+    def ended(*rows: dict[str, Any]) -> tuple[Any, Any, bool, bool]:
+        trace = read_one(READER, lines([META, *rows]))
+        last, outcome = trace.ratable()[-1], trace.outcome
+        assert outcome is None or outcome.resolved is None
+        return (
+            outcome and outcome.exit_status,
+            outcome and outcome.raw,
+            last.flags.terminal,
+            last.flags.aborted,
+        )
+
+    assert ended(ask, answer) == (None, None, True, False)
+    assert ended(ask, answer, done) == ("task_complete", None, True, False)
+    assert ended(ask, answer, failed, done) == ("error", "no", False, False)
+    # The note for the model stands between the step and the event.
+    assert ended(ask, answer, said("user", "<turn_aborted>", 3), stopped) == (
+        "turn_aborted",
+        "interrupted",
+        False,
+        True,
+    )
+    # A turn that goes on, or its like in versions that do not tell when one starts.
+    assert ended(ask, answer, stopped, event("task_started", 4), said("assistant", "b", 5)) == (None, None, True, False)
+    assert ended(ask, answer, failed, said("user", "on", 4), said("assistant", "b", 5)) == (None, None, True, False)
+    # Nothing of the agent's was stopped.
+    trace = read_one(READER, lines([META, ask, stopped]))
+    assert not trace.steps[0].flags.aborted
+
+
+def test_a_fork_says_what_it_was_forked_from() -> None:
+    first = row("session_meta", 0, id="fork", forked_from_id="sess", parent_thread_id=3)
+    trace = read_one(READER, lines([first, META, META, said("user", "u", 1)]))
+    assert (trace.trace_id, trace.extra["forked_from_id"]) == ("fork", "sess") and "parent_thread_id" not in trace.extra
+    assert [(loss.where, loss.count) for loss in trace.source.losses if loss.code == "another-session"] == [("sess", 2)]
+
+
+def test_a_message_of_nobody() -> None:
+    [step] = read_one(READER, lines([META, item("message", 1, content="x")])).steps
+    assert (step.kind, step.role, step.text()) == ("system", None, "x")
 
 
 @DETERMINISTIC
