@@ -417,7 +417,7 @@ def _edit(path: str, change: Mapping[str, Any], success: Any) -> Edit:
     if moved is not None and moved != path:
         edit.op, edit.old_path = "rename", path
     if (diff := string_of(change, "unified_diff")) is not None:
-        edit.hunks = _hunks(diff)
+        edit.hunks = hunks_of(diff)
     elif (text := string_of(change, "content")) is not None:
         mark = "-" if kind == "delete" else "+"
         lines = [f"{mark}{line}" for line in text.removesuffix("\n").split("\n")] if text else []
@@ -425,7 +425,8 @@ def _edit(path: str, change: Mapping[str, Any], success: Any) -> Edit:
     return edit
 
 
-def _hunks(diff: str) -> list[Hunk]:
+def hunks_of(diff: str) -> list[Hunk]:
+    """The hunks of a unified diff of one file; none where it is no such diff."""
     found: list[Hunk] = []
     for line in diff.removesuffix("\n").split("\n"):
         header = _HUNK.match(line)

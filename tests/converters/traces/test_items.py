@@ -110,7 +110,7 @@ def test_a_stream() -> None:
     assert (edit.path, edit.op, edit.applied, edit.hunks) == ("a.py", "modify", False, [])
     assert trace.trace_id == "t" and trace.usage is not None and (trace.usage.input, trace.usage.output) == (3, 2)
     counts = trace.source.records
-    assert counts is not None and (counts.mapped, counts.events, counts.skipped) == (6, 3, 1)
+    assert counts is not None and (counts.mapped, counts.events, counts.skipped) == (7, 3, 0)
 
 
 def test_two_threads_and_what_failed() -> None:
