@@ -45,6 +45,7 @@ _UPSERT_SECONDS = 300.0
 #: small pages take twice the time of a few large ones.
 _PAGE_FIRST = 50
 _PAGE_MOST = 1000
+_PAGE_LAST = 200
 _PAGE_BYTES = 16 * 1024 * 1024
 #: How often a list is read from its start because it has moved.
 _PASSES = 3
@@ -346,27 +347,28 @@ class Argilla(ArgillaApi):
                 params: dict[str, Any] = {"offset": position - overlap, "limit": size + overlap}
                 return ahead.submit(self._http.read, path, params | ({"include": include} if include else {}))
 
-            asked = read()
-            while True:
-                value, length = asked.result()
-                rows = self._items(path, value, Record)
-                total = value.get("total")
-                if not isinstance(total, int):
-                    raise RemoteError(f"{self.url} lists records in a way that this version does not know")
+            asked: Future[tuple[Any, int]] | None = read()
+            while asked is not None:
                 overlap = 1 if position else 0
+                value, length = asked.result()
+                known = value if isinstance(value, dict) else {}
+                total, listed = known.get("total"), known.get("items")
+                if not isinstance(total, int) or not isinstance(listed, list):
+                    raise RemoteError(f"{self.url} lists records in a way that this version does not know")
+                position += max(0, len(listed) - overlap)
+                asked = None
+                if len(listed) > overlap and position < total:
+                    # Small ones at the end: nothing is on its way any more while the caller is at work on the last one.
+                    left = max(_PAGE_LAST, (total - position) // 2)
+                    size = max(1, min(_PAGE_MOST - 1, left, size * 8, _PAGE_BYTES // max(length // len(listed), 1)))
+                    asked = read()
+                rows = self._items(path, value, Record)
                 if overlap and (not rows or rows[0].id != last):
                     # Counted as one more than was found, so that it is read again.
                     yield [], max(total, position) + 1
                     return
-                fresh = rows[overlap:]
-                position += len(fresh)
-                if not fresh or position >= total:
-                    yield fresh, total
-                    return
-                last = fresh[-1].id
-                size = max(1, min(_PAGE_MOST - 1, size * 8, _PAGE_BYTES // max(length // len(rows), 1)))
-                asked = read()
-                yield fresh, total
+                last = rows[-1].id if rows else last
+                yield rows[overlap:], total
 
     def record(self, record_id: str) -> Record | None:
         """One record with its answers and suggestions; None where there is none."""
