@@ -1,12 +1,24 @@
 """`export`: records to data that trains."""
 
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from potato_bridge.cli.common import ConfigOption, JsonOption, NoticesOption, Origin, open_output
-from potato_bridge.export.options import Dialect, ExportOptions, Neutral, Unrated
+from potato_bridge.export.options import Dialect, ExportOptions, Neutral, TraceScore, Unrated
+
+
+def _gap(text: str) -> Decimal:
+    """A gap as it is written: 0.5 is one half, and no float beside it."""
+    try:
+        gap = Decimal(text)
+    except InvalidOperation as error:
+        raise typer.BadParameter(f"{text!r} is no number") from error
+    if not (gap.is_finite() and gap >= 0):
+        raise typer.BadParameter(f"{text} is no number of at least 0")
+    return gap
 
 
 def export(
@@ -41,6 +53,31 @@ def export(
         Unrated, typer.Option("--unrated", help="End a row before its first unrated step, or leave the row out.")
     ] = Unrated.CUT,
     observations: Annotated[bool, typer.Option("--observations", help="Add tool outputs to the step texts.")] = False,
+    min_score_gap: Annotated[
+        Decimal,
+        typer.Option(
+            "--min-score-gap",
+            parser=_gap,
+            metavar="NUMBER",
+            help="Of pairs by rewards: how much better the chosen trace is at least.",
+        ),
+    ] = Decimal(0),
+    trace_score: Annotated[
+        TraceScore, typer.Option("--trace-score", help="Of pairs by rewards: a trace's score is the sum, or the mean.")
+    ] = TraceScore.SUM,
+    group_by: Annotated[
+        str | None,
+        typer.Option(
+            "--group-by",
+            metavar="FIELD",
+            help="Of pairs by rewards: the item's field that names its task. Default: task_id, else instance_id, else "
+            "the item's text.",
+            show_default=False,
+        ),
+    ] = None,
+    max_pairs: Annotated[
+        int | None, typer.Option("--max-pairs", min=1, help="Of pairs by rewards: at most so many of one task.")
+    ] = None,
     root: Annotated[
         str | None,
         typer.Option("--root", help="Where the repository was on the agent's machine, for github and sarif."),
@@ -65,6 +102,10 @@ def export(
         neutral=neutral,
         unrated=unrated,
         observations=observations,
+        min_score_gap=min_score_gap,
+        trace_score=trace_score,
+        group_by=group_by,
+        max_pairs=max_pairs,
         root=root,
         ledger=ledger,
     )

@@ -4,7 +4,7 @@ What is written appears at the end, whole and checked, or not at all.
 """
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
@@ -25,7 +25,7 @@ from potato_bridge.export.place import (
     replace_folder,
     staging,
 )
-from potato_bridge.export.rows import LeftOut, Row, Target, outcomes
+from potato_bridge.export.rows import Head, Held, Late, LeftOut, Row, Target, outcomes
 from potato_bridge.export.tally import Tally
 from potato_bridge.export.targets import DOCUMENTS, TARGETS, find_target
 from potato_bridge.export.trajectory_correction import TrajectoryCorrection
@@ -84,7 +84,7 @@ def export(
     refuse_ledger(ledger, place)
     report = ExportReport(target=target, dialect=place.dialect, out=out)
     run = _Run(project, chosen, options, notices, progress or (lambda advance: None), report)
-    with open_index(records) as index:
+    with open_index(records) as index, closing(chosen) if isinstance(chosen, Late) else nullcontext():
         if place.dialect is Dialect.NATIVE:
             refuse_foreign(place.path, TARGETS)
             run.data_set(index, place.path)
@@ -188,13 +188,22 @@ class _Run:
         write: Callable[[Row], None],
         leave_out: Callable[[LeftOut], None] = lambda _: None,
     ) -> None:
-        for record, outcome in outcomes(self._project, index, self._target, self._notices):
+        target = self._target
+        for record, outcome in outcomes(self._project, index, target, self._notices):
             if isinstance(outcome, LeftOut):
                 leave_out(outcome)
-                tally.leave_out(record, outcome)
-            else:
+                tally.leave_out(Head.of(record), outcome)
+            elif not isinstance(outcome, Held):
                 rows = outcome if isinstance(outcome, list) else [outcome]
                 for row in rows:
                     write(row)
-                tally.row(record, len(rows))
+                tally.row(Head.of(record), len(rows))
             self._progress(1)
+        if isinstance(target, Late):
+            for row in target.rows():
+                write(row)
+            for head, fate in target.fates():
+                if isinstance(fate, LeftOut):
+                    tally.leave_out(head, fate)
+                else:
+                    tally.row(head, fate)

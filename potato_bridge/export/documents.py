@@ -14,7 +14,7 @@ from potato_bridge.export.documented import DocumentWriter
 from potato_bridge.export.index import RecordIndex, open_index
 from potato_bridge.export.options import Dialect, ExportOptions, ExportReport
 from potato_bridge.export.place import CARD, INDEX, LEDGER, refuse_inputs, replace_folder, staging
-from potato_bridge.export.rows import LeftOut, Outcome, outcomes
+from potato_bridge.export.rows import Head, Held, LeftOut, Outcome, outcomes
 from potato_bridge.export.tally import Tally
 from potato_bridge.files import replacing
 from potato_bridge.model import Project
@@ -95,13 +95,13 @@ def export_documents(
         tally, written = Tally(ledgers), 0
         for record, outcome in outcomes(project, index, target, notices):
             if isinstance(outcome, LeftOut):
-                tally.leave_out(record, outcome)
-            else:
+                tally.leave_out(Head.of(record), outcome)
+            elif not isinstance(outcome, Held):
                 rows = outcome if isinstance(outcome, list) else [outcome]
                 for row in rows:
                     sink.add(row)
                     written += 1
-                tally.row(record, len(rows))
+                tally.row(Head.of(record), len(rows))
             progress(1)
         tally.settle(len(index), written, report)
 

@@ -1,6 +1,7 @@
 """What a caller of `export` can choose, and what it gets back. No heavy imports: the CLI reads its options here."""
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,13 @@ class Unrated(StrEnum):
     DROP_ROW = "drop-row"
 
 
+class TraceScore(StrEnum):
+    """What a whole trace's score is: the sum of its rated steps, or their mean, which does not favour long traces."""
+
+    SUM = "sum"
+    MEAN = "mean"
+
+
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
     """Choices of one export; the defaults are those of the documentation.
@@ -45,6 +53,10 @@ class ExportOptions:
         dialect: None: `potato` where the output is named `*.json` or `*.jsonl`, else `native`.
         scheme: Name of the scheme to export; None: the first one that the target can use.
         observations: Whether step texts have what was observed after the step.
+        min_score_gap: How much better the chosen trace of a pair must be, that much included; equal scores never pair.
+        trace_score: See `TraceScore`.
+        group_by: Field of the item that says which task it is; None: `task_id`, else `instance_id`, else its text.
+        max_pairs: Most pairs of one task, those with the largest gaps; None: all.
         root: Folder of the repository in the paths of the agent's files, where these are absolute; `github` and `sarif`
             name files from there.
         ledger: A file that gets one JSON line for each record left out; a data set folder has its own besides.
@@ -56,6 +68,10 @@ class ExportOptions:
     neutral: Neutral = Neutral.FALSE
     unrated: Unrated = Unrated.CUT
     observations: bool = False
+    min_score_gap: Decimal = Decimal(0)
+    trace_score: TraceScore = TraceScore.SUM
+    group_by: str | None = None
+    max_pairs: int | None = None
     root: str | None = None
     ledger: Path | None = None
     shard_bytes: int = SHARD_BYTES

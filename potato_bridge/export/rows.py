@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from potato_bridge.converters.potato.items import read_items
 from potato_bridge.converters.potato.text import step_text
@@ -44,6 +44,12 @@ class Reason(StrEnum):
     EDIT_NOT_IN_TEXT = "edit-not-in-text"
     NO_COMPLETION = "no-completion"
     NO_COMMENTS = "no-comments"
+    NO_PAIR = "no-pair"
+    TIE = "tie"
+    SAME_TEXT = "same-text"
+    ONLY_TRACE = "only-trace"
+    NO_GAP = "no-gap"
+    OVER_MAX_PAIRS = "over-max-pairs"
 
 
 _STATUS = {
@@ -60,6 +66,35 @@ class LeftOut:
     reason: Reason
     message: str
     document: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the books need of a record.
+
+    Attributes:
+        annotation: The answer's id on its server; None where it has none.
+        demo: Whether a program played it.
+    """
+
+    id: str
+    annotator: str
+    annotation: str | None
+    demo: bool
+
+    @classmethod
+    def of(cls, record: Record) -> "Head":
+        """That of a record."""
+        return cls(record.id, record.annotator, record.key[2], record.unknown.get("demo") is True)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A record whose rows are made when all records are known; see `Late`."""
+
+
+#: What becomes of a record: its row, its rows (at least one), why there are none, or nothing before all are known.
+Fate: TypeAlias = Row | list[Row] | LeftOut | Held
 
 
 class Case:
@@ -111,8 +146,25 @@ class Outcome(Protocol):
     def case(self, item: Item) -> Case:
         """The item, with its texts as this target wants them."""
 
-    def row(self, case: Case | None, record: Record) -> Row | list[Row] | LeftOut:
-        """The row of one record, or its rows, or why there are none; no case: the item is not in the data files."""
+    def row(self, case: Case | None, record: Record) -> Fate:
+        """What becomes of one record; no case: the item is not in the data files."""
+
+
+@runtime_checkable
+class Late(Protocol):
+    """What a target has whose rows are of several records, such as pairs."""
+
+    def rows(self) -> Iterator[Row]:
+        """All rows, once every record was seen."""
+
+    def fates(self) -> Iterator[tuple[Head, int | LeftOut]]:
+        """Each record that was held, once all rows were made: of how many rows it is the first part, or why of none.
+
+        A record that is only the second part of rows, such as the rejected one of a pair, counts none of them.
+        """
+
+    def close(self) -> None:
+        """Lets go of what was kept for the rows, whether or not they were made."""
 
 
 class Target(Outcome, Protocol):
@@ -165,10 +217,8 @@ def place_of(record: Record) -> dict[str, str | None]:
     return {name: None if value is None else str(value) for name, value in found.items()}
 
 
-def outcomes(
-    project: Project, index: RecordIndex, target: Outcome, notices: Notices
-) -> Iterator[tuple[Record, Row | list[Row] | LeftOut]]:
-    """Each record of the file once, with its row, its rows (at least one) or its reason.
+def outcomes(project: Project, index: RecordIndex, target: Outcome, notices: Notices) -> Iterator[tuple[Record, Fate]]:
+    """Each record of the file once, with what becomes of it.
 
     Order: the items' and, within an item, that of the records file; then the records of unknown items.
     """
@@ -180,7 +230,7 @@ def outcomes(
         yield record, target.row(None, record)
 
 
-def _of_item(case: Case, records: list[Record], target: Outcome) -> Iterator[tuple[Record, Row | list[Row] | LeftOut]]:
+def _of_item(case: Case, records: list[Record], target: Outcome) -> Iterator[tuple[Record, Fate]]:
     # Files put together by hand may hold an answer twice. The later line is what the annotator said last.
     last = {record.key: number for number, record in enumerate(records)}
     for number, record in enumerate(records):

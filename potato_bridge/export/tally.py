@@ -6,8 +6,8 @@ from typing import Any, BinaryIO
 
 from potato_bridge.errors import BridgeError
 from potato_bridge.export.options import SHOWN_LEFT_OUT, ExportReport
-from potato_bridge.export.rows import LeftOut
-from potato_bridge.model import Record, encode
+from potato_bridge.export.rows import Head, LeftOut
+from potato_bridge.model import encode
 
 
 class Tally:
@@ -27,22 +27,22 @@ class Tally:
         self.reasons: Counter[str] = Counter()
         self.left_out: list[dict[str, Any]] = []
 
-    def row(self, record: Record, rows: int = 1) -> None:
+    def row(self, head: Head, rows: int = 1) -> None:
         """Counts a record that gave a row, or several."""
         self.records_in += 1
         self.records_out += 1
         self.rows += rows
-        self.annotators.add(record.annotator)
-        self.demo_rows += rows if record.unknown.get("demo") is True else 0
+        self.annotators.add(head.annotator)
+        self.demo_rows += rows if head.demo else 0
 
-    def leave_out(self, record: Record, left_out: LeftOut) -> None:
+    def leave_out(self, head: Head, left_out: LeftOut) -> None:
         """Counts a record that gave none, and writes its line."""
         self.records_in += 1
         self.reasons[str(left_out.reason)] += 1
         line = {
-            "id": record.id,
-            "annotator": record.annotator,
-            "annotation": record.key[2],
+            "id": head.id,
+            "annotator": head.annotator,
+            "annotation": head.annotation,
             "reason": str(left_out.reason),
             "message": left_out.message,
         }

@@ -10,6 +10,7 @@ from potato_bridge.export.code_review_comments import CodeReviewComments
 from potato_bridge.export.documents import DocumentTarget
 from potato_bridge.export.github import Github
 from potato_bridge.export.options import ExportOptions
+from potato_bridge.export.preferences import Dpo, Reward
 from potato_bridge.export.prm import Prm
 from potato_bridge.export.rows import Target
 from potato_bridge.export.sarif import Sarif
@@ -22,6 +23,8 @@ Make: TypeAlias = Callable[[Project, ExportOptions, Notices], Target]
 #: Name to what makes the target for one export.
 TARGETS: dict[str, Make] = {
     "prm": Prm,
+    "dpo": Dpo,
+    "reward": Reward,
     "code_review": CodeReviews,
     "code_review_comments": CodeReviewComments,
     "trajectory_correction": TrajectoryCorrection,
@@ -37,11 +40,9 @@ DOCUMENTS: dict[str, Callable[[Project, ExportOptions, Notices], DocumentTarget]
 NOT_YET = (
     "coding_eval",
     "csv",
-    "dpo",
     "jsonl",
     "kto",
     "parquet",
-    "reward",
     "sft",
     "swebench",
 )

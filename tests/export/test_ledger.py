@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from potato_bridge.errors import BridgeError
 from potato_bridge.export.dataset import export
 from potato_bridge.export.options import Dialect, ExportOptions, ExportReport, Neutral, Unrated
-from potato_bridge.export.rows import Reason
+from potato_bridge.export.rows import Head, Reason
 from potato_bridge.export.tally import Tally
-from potato_bridge.model import Record
 from tests.export.helpers import first_error, item, make_project, per_step, read_lines, record, write_lines
 
 _VALUES = st.one_of(
@@ -101,7 +100,7 @@ def test_an_answer_without_a_value_says_what_was_flagged(tmp_path: Path) -> None
 
 def test_books_that_do_not_add_up_are_an_error() -> None:
     tally = Tally([])
-    tally.row(Record(id="a", annotator="ann", annotations={}))
+    tally.row(Head("a", "ann", None, demo=False))
     report = ExportReport("prm", Dialect.POTATO, Path("out.jsonl"))
     for records_in, rows in ((2, 1), (1, 0), (0, 1)):
         with pytest.raises(BridgeError, match="do not add up"):
