@@ -226,6 +226,8 @@ def read_block(entry: Any) -> Block:
     text = entry.get("text")
     if isinstance(text, str) and kind in (None, "text", "input_text", "output_text"):
         return TextBlock(text=text)
+    if kind == "refusal" and isinstance(refusal := entry.get("refusal"), str):
+        return TextBlock(text=refusal)
     thinking = first(entry, ("thinking", "reasoning", "text"))
     if kind in ("thinking", "reasoning") and isinstance(thinking, str):
         return ReasoningBlock(text=thinking, signature=_string(entry, "signature"))

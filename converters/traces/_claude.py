@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from potato_bridge.converters.tool_calls import read_block, read_result
-from potato_bridge.converters.traces._values import count_of, string_of
+from potato_bridge.converters.traces._values import count_of, number_of, string_of
 from potato_bridge.converters.traces.build import Builder
 from potato_bridge.model.trace import Block, Edit, Hunk, ReasoningBlock, Ref, Result, Step, TextBlock, ToolCall, Usage
 
@@ -127,8 +127,7 @@ class Thread:
         result.stdout = string_of(native, "stdout")
         result.stderr = string_of(native, "stderr")
         duration = native.get("durationMs", native.get("totalDurationMs"))
-        if isinstance(duration, int | float) and not isinstance(duration, bool):
-            result.duration_ms = float(duration)
+        result.duration_ms = number_of(duration)
         result.native = {key: value for key, value in native.items() if key != _LEFT_OUT}
         if native.get(_LEFT_OUT) is not None:
             self.builder.loss("original-file")

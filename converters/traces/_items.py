@@ -18,6 +18,11 @@ CALLS = {
     "tool_search_call": "arguments",
     "image_generation_call": "revised_prompt",
 }
+#: What Codex puts into the user's mouth.
+HARNESS = re.compile(
+    r"\s*<(?:environment_context|user_instructions|turn_aborted|permissions instructions|skill|INSTRUCTIONS|"
+    r"subagent_notification|user_shell_command|system-reminder)|\s*# AGENTS\.md instructions"
+)
 #: Lines of the head that Codex puts before what a command wrote.
 _HEAD = r"(?:(?:Chunk ID|Wall time|Original token count|Total output lines|Warning): ?[^\n]*\n)*"
 #: Only in that head is an exit code Codex's: what a command wrote may say `Exit code: 1` of anything.

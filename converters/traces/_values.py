@@ -11,19 +11,25 @@ def string_of(values: Mapping[str, Any], key: str) -> str | None:
 
 
 def count_of(values: Mapping[str, Any], key: str, least: int = 0) -> int | None:
-    """A whole number that is not less; None where there is none."""
+    """A whole number that is not less, nor of more than 63 bits; None where there is none."""
     value = values.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= least else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and least <= value < 1 << 63 else None
+
+
+def number_of(value: Any) -> float | None:
+    """A number, such as a cost; None where it is none, or none that a float holds."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
 
 
 def millis_of(seconds: Any, nanos: Any = 0) -> float | None:
     """A duration in milliseconds; None where the parts are no numbers, or none that a float holds."""
-    if any(isinstance(part, bool) or not isinstance(part, int | float) for part in (seconds, nanos)):
-        return None
-    try:
-        return float(seconds) * 1000.0 + float(nanos) / 1e6
-    except OverflowError:
-        return None
+    whole, rest = number_of(seconds), number_of(nanos)
+    return None if whole is None or rest is None else whole * 1000.0 + rest / 1e6
 
 
 def dict_of(values: Mapping[str, Any], key: str) -> dict[str, Any]:

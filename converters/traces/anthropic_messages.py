@@ -48,7 +48,7 @@ def _read(source: Source, conversation: _chat.Conversation) -> Trace:
     trace.agent.tool_definitions = tools if isinstance(tools, list) and tools else None
     trace.task.id = instance if isinstance(instance, str) else None
     native = conversation.native_id or trace.task.id or source.stem
-    return builder.finish(native, conversation.raw.digest())
+    return builder.finish(native, conversation.digest)
 
 
 def _message(thread: _claude.Thread, message: Any, ref: Ref) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from potato_bridge.converters.tool_calls import as_text, read_blocks
-from potato_bridge.converters.traces._values import count_of, dict_of, string_of
+from potato_bridge.converters.traces._values import count_of, dict_of, number_of, string_of
 from potato_bridge.converters.traces.build import Builder, Kind
 from potato_bridge.converters.traces.inputs import Source
 from potato_bridge.converters.traces.reader import Report
@@ -198,7 +198,7 @@ def _metrics(trace: Trace, totals: Mapping[str, Any]) -> None:
     if any(count is not None for count in counts):
         trace.usage = Usage(input=counts[0], output=counts[1], cache_read=counts[2])
     cost = totals.get("total_cost_usd")
-    trace.cost_usd = float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None
+    trace.cost_usd = number_of(cost)
 
 
 def _reward(source: Source, trace: Trace) -> None:
@@ -212,7 +212,7 @@ def _reward(source: Source, trace: Trace) -> None:
     failed = result.get("exception_info")
     status = failed.get("exception_type") if isinstance(failed, dict) else None
     trace.outcome = Outcome(
-        score=float(reward) if isinstance(reward, int | float) and not isinstance(reward, bool) else None,
+        score=number_of(reward),
         exit_status=status if isinstance(status, str) else None,
         origin="result.json",
         raw=rewards,

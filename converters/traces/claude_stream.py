@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from potato_bridge.converters.traces import _claude
+from potato_bridge.converters.traces._values import number_of
 from potato_bridge.converters.traces.build import Builder
 from potato_bridge.converters.traces.inputs import Source
 from potato_bridge.converters.traces.reader import Report
@@ -76,7 +77,7 @@ class _Run:
             self.builder.event(row)
             self.builder.loss("unknown-record", str(kind))
             return
-        self.digest = self.digest or raw.digest()
+        self.digest = self.digest or raw.array_digest()
         uuid = row.get("uuid")
         if isinstance(uuid, str):
             if uuid in self.uuids:
@@ -130,8 +131,8 @@ class _Run:
     def _result(self, row: dict[str, Any]) -> None:
         trace = self.builder.trace
         cost, status = row.get("total_cost_usd"), row.get("subtype")
-        if isinstance(cost, int | float) and not isinstance(cost, bool):
-            trace.cost_usd = float(cost)
+        if (spent := number_of(cost)) is not None:
+            trace.cost_usd = spent
         trace.usage = _claude.usage_of(row.get("usage")) or trace.usage
         # That it ended well says nothing about what it was to do.
         trace.outcome = Outcome(exit_status=status if isinstance(status, str) else None, origin="result")

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from potato_bridge.converters.tool_calls import as_text, read_image
 from potato_bridge.converters.tool_edits import read_edits
-from potato_bridge.converters.traces._items import CALLS, reasoning_of, result_of, texts_of
+from potato_bridge.converters.traces._items import CALLS, HARNESS, reasoning_of, result_of, texts_of
 from potato_bridge.converters.traces._values import count_of, millis_of, string_of
 from potato_bridge.converters.traces.build import Builder, total_usage
 from potato_bridge.converters.traces.inputs import Source
@@ -35,11 +35,6 @@ from potato_bridge.model.trace import (
 _ENVELOPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _ITEMS = ("message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "local_shell_call")
 _REPEATS = ("user_message", "agent_message", "agent_reasoning", "agent_reasoning_raw_content")
-#: How messages begin that the program writes for the user.
-_HARNESS = re.compile(
-    r"\s*<(?:environment_context|user_instructions|turn_aborted|permissions instructions|skill|INSTRUCTIONS|"
-    r"subagent_notification|user_shell_command)|\s*# AGENTS\.md instructions"
-)
 #: What Codex answers to a patch that does not fit, without a code.
 _UNFIT = "apply_patch verification failed"
 #: Tools of Codex that are not known by their names.
@@ -113,7 +108,7 @@ class _Run:
         if raw.bad is not None:
             self.builder.bad(raw)
             return
-        self.digest = self.digest or raw.digest()
+        self.digest = self.digest or raw.array_digest()
         if not isinstance(row, dict):
             self._unknown(row, type(row).__name__)
             return
@@ -155,7 +150,7 @@ class _Run:
             who = role if isinstance(role, str) else None
             step = self.builder.step("user" if role == "user" else "system", blocks=blocks, ref=ref, role=who)
             step.started_at, step.clock = at or None, "wall" if at else "none"
-            step.flags.meta = role == "user" and _HARNESS.match(step.text()) is not None
+            step.flags.meta = role == "user" and HARNESS.match(step.text()) is not None
             if role == "user" and not step.flags.meta:
                 # How a turn before it ended is not how the run did.
                 self.builder.trace.outcome = None

@@ -96,7 +96,7 @@ class _Run:
         if raw.bad is not None:
             self.builder.bad(raw)
             return
-        self.digest = self.digest or raw.digest()
+        self.digest = self.digest or raw.array_digest()
         kind = row.get("type") if isinstance(row, dict) else None
         item = row.get("item") if isinstance(row, dict) else None
         if kind in _ITEMS and isinstance(item, dict):

@@ -10,14 +10,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 from potato_bridge.converters.tool_calls import as_text
+from potato_bridge.converters.traces._chat import usage_of
+from potato_bridge.converters.traces._values import number_of
 from potato_bridge.converters.traces.build import Builder, patch_of
 from potato_bridge.converters.traces.inputs import Source
 from potato_bridge.converters.traces.reader import Report
 from potato_bridge.converters.traces.records import Raw
-from potato_bridge.model.trace import Outcome, Ref, Result, Step, TextBlock, Trace, Usage
+from potato_bridge.model.trace import Outcome, Ref, Result, Step, TextBlock, Trace
 
 _BLOCK = re.compile(r"```(?:mswea_bash_command|bash|sh)[ \t]*\n(.*?)\n?```", re.S)
-_RETURNED = re.compile(r"\s*<returncode>(-?\d+)</returncode>\s*(?:<output>\n?(.*?)\n?</output>)?\s*", re.S)
+_RETURNED = re.compile(r"\s*<returncode>(-?\d{1,10})</returncode>\s*")
+#: A long output has its head and its tail instead, which stay as the agent saw them.
+_OUTPUT = re.compile(r"<output>\n?(.*?)\n?</output>\s*", re.S)
 _SUBMITS = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 _ROLES = ("system", "user", "assistant", "tool", "exit")
 
@@ -63,7 +67,7 @@ def _is_bare(messages: Sequence[Any]) -> bool:
     """Whether messages are those of this agent, which their form alone does not say."""
     if not all(isinstance(one, dict) and one.get("role") in _ROLES for one in messages):
         return False
-    texts = [one.get("content") for one in messages if isinstance(one.get("content"), str)]
+    texts = [_text(one.get("content")) for one in messages if isinstance(one.get("content"), str | list)]
     return any(text.startswith("<returncode>") or "```mswea_bash_command" in text for text in texts)
 
 
@@ -74,6 +78,7 @@ class _Run:
         self.source, self.raw = source, raw
         self.builder = Builder(source, MiniSweAgent.name)
         self.asked = False
+        self.costs: list[float] = []
         for note in raw.notes:
             self.builder.loss(note)
 
@@ -90,7 +95,10 @@ class _Run:
         last = next((step for step in reversed(trace.steps) if step.kind == "agent"), None)
         if last is not None:
             self._end(trace, last)
-        return self.builder.finish(trace.task.id or self.source.stem, self.raw.digest())
+        if trace.cost_usd is None and self.costs:
+            trace.cost_usd = sum(self.costs)
+        digest = self.raw.digest() if document else self.raw.array_digest()
+        return self.builder.finish(trace.task.id or self.source.stem, digest)
 
     def _message(self, message: Mapping[str, Any], ref: Ref) -> None:
         role, content = message["role"], message.get("content")
@@ -121,7 +129,12 @@ class _Run:
         at = extra.get("timestamp")
         if isinstance(at, int | float) and not isinstance(at, bool) and 0 < at < 1e11:
             step.started_at, step.clock = datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z"), "wall"
-        step.usage = _usage(extra)
+        response = extra.get("response")
+        usage = response.get("usage") if isinstance(response, dict) else None
+        step.usage = usage_of(usage) if isinstance(usage, dict) else None
+        if (cost := number_of(extra.get("cost"))) is not None:
+            step.extra["cost_usd"] = cost
+            self.costs.append(cost)
         calls = message.get("tool_calls")
         calls = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
         found = None if calls else _BLOCK.search(text)
@@ -134,6 +147,12 @@ class _Run:
             self.builder.call(step, call)
         if found is not None:
             self.builder.call(step, {"name": "bash", "arguments": {"command": found.group(1)}})
+        elif not calls:
+            # Fenced in a way that this reader does not know: the program tells what it made of it.
+            actions = extra.get("actions")
+            for action in actions if isinstance(actions, list) else []:
+                if isinstance(action, dict) and isinstance(command := action.get("command"), str):
+                    self.builder.call(step, {"name": "bash", "arguments": {"command": command}})
 
     def _exit(self, extra: Mapping[str, Any]) -> None:
         trace = self.builder.trace
@@ -178,7 +197,7 @@ class _Run:
             self._patch(submission)
         stats = info.get("model_stats")
         cost = stats.get("instance_cost") if isinstance(stats, dict) else None
-        trace.cost_usd = float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None
+        trace.cost_usd = number_of(cost)
 
 
 def _text(content: Any) -> str:
@@ -193,9 +212,11 @@ def _text(content: Any) -> str:
 def _result(text: str, extra: Mapping[str, Any]) -> Result:
     result = Result(text=text)
     code, output, failed = extra.get("returncode"), extra.get("raw_output"), extra.get("exception_info")
-    if (found := _RETURNED.fullmatch(text)) is not None:
+    if (found := _RETURNED.match(text)) is not None:
         result.exit_code = int(found[1])
-        result.text = found[2] if found[2] is not None else text
+        whole = _OUTPUT.fullmatch(text, found.end())
+        # Without an output the code is all that it says.
+        result.text = whole[1] if whole is not None else text[found.end() :] or text
     if isinstance(code, int) and not isinstance(code, bool):
         result.exit_code = code
     if isinstance(output, str):
@@ -205,16 +226,6 @@ def _result(text: str, extra: Mapping[str, Any]) -> Result:
     if isinstance(failed, str) and failed:
         result.is_error, result.native = True, {"exception_info": failed}
     return result
-
-
-def _usage(extra: Mapping[str, Any]) -> Usage | None:
-    response = extra.get("response")
-    usage = response.get("usage") if isinstance(response, dict) else None
-    if not isinstance(usage, dict):
-        return None
-    counts = [usage.get(key) for key in ("prompt_tokens", "completion_tokens")]
-    sent, received = (n if isinstance(n, int) and not isinstance(n, bool) else None for n in counts)
-    return Usage(input=sent, output=received)
 
 
 READER = MiniSweAgent()

@@ -5,10 +5,20 @@ from typing import Any
 
 from potato_bridge.converters.tool_calls import as_text, read_block, read_result
 from potato_bridge.converters.traces import _chat
+from potato_bridge.converters.traces._values import number_of
 from potato_bridge.converters.traces.build import Builder, patch_of
 from potato_bridge.converters.traces.inputs import Source
 from potato_bridge.converters.traces.reader import Report
-from potato_bridge.model.trace import Block, Outcome, ReasoningBlock, Ref, Step, TextBlock, Trace, Usage
+from potato_bridge.model.trace import (
+    Block,
+    Outcome,
+    ReasoningBlock,
+    RedactedReasoningBlock,
+    Ref,
+    Step,
+    TextBlock,
+    Trace,
+)
 
 _ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _REASONING = ("reasoning_content", "reasoning")
@@ -57,7 +67,7 @@ def _read(source: Source, conversation: _chat.Conversation) -> Trace:
     if last is not None and all(call.family == "submit" for call in last.tool_calls):
         last.flags.terminal = True
     native = conversation.native_id or trace.task.id or source.stem
-    return builder.finish(native, conversation.raw.digest())
+    return builder.finish(native, conversation.digest)
 
 
 def _message(builder: Builder, message: Any, ref: Ref) -> None:
@@ -82,13 +92,12 @@ def _message(builder: Builder, message: Any, ref: Ref) -> None:
 
 def _answer(builder: Builder, message: Mapping[str, Any], ref: Ref) -> Step:
     step = builder.step("agent", _string(message, "id"), ref=ref, role="assistant")
-    for key in _REASONING:
-        if (thought := _string(message, key)) is not None:
-            step.blocks.append(ReasoningBlock(text=thought))
-            break
-    step.blocks += _blocks(message.get("content"))
+    content = message.get("content")
+    step.blocks += _reasoning(message) + _blocks(content)
     if refusal := _string(message, "refusal"):
         step.blocks.append(TextBlock(text=refusal))
+    if refusal or any(isinstance(part, dict) and part.get("type") == "refusal" for part in _parts(content)):
+        step.extra["refusal"] = True
     calls = message.get("tool_calls")
     for call in calls if isinstance(calls, list) else []:
         if isinstance(call, dict):
@@ -102,35 +111,50 @@ def _answer(builder: Builder, message: Mapping[str, Any], ref: Ref) -> Step:
 
 def _response(builder: Builder, document: Mapping[str, Any]) -> None:
     """A log of one request holds the answer beside the messages: it is the last step."""
-    response = document.get("response")
-    choices = response.get("choices") if isinstance(response, dict) else None
-    if not isinstance(response, dict) or not isinstance(choices, list) or not choices:
+    response, answers = document.get("response"), _chat.answers_of(document)
+    # What a proxy writes beside it is the price of this one request.
+    builder.trace.cost_usd = number_of(document.get("cost", document.get("response_cost")))
+    if not isinstance(response, dict) or not answers:
         return
-    message = choices[0].get("message") if isinstance(choices[0], dict) else None
     builder.trace.agent.model = _string(response, "model")
-    if not isinstance(message, dict):
+    if not isinstance(answers[0], dict):
         builder.event(response)
         return
     builder.mapped()
-    step = _answer(builder, message, Ref(native_id=_string(response, "id")))
-    step.stop_reason, step.model = _string(choices[0], "finish_reason"), _string(response, "model")
-    usage = response.get("usage")
-    if isinstance(usage, dict):
-        details = usage.get("prompt_tokens_details")
-        cached = details.get("cached_tokens") if isinstance(details, dict) else None
-        step.usage = Usage(
-            input=_count(usage.get("prompt_tokens")),
-            output=_count(usage.get("completion_tokens")),
-            cache_read=_count(cached),
-        )
-    if len(choices) > 1:
-        builder.loss("other-choices", step.step_id, f"{len(choices) - 1} more answers are left out")
+    step = _answer(builder, answers[0], Ref(native_id=_string(response, "id")))
+    step.stop_reason, step.model = _string(response["choices"][0], "finish_reason"), _string(response, "model")
+    if isinstance(usage := response.get("usage"), dict):
+        step.usage = _chat.usage_of(usage)
+    if len(answers) > 1:
+        builder.loss("other-choices", step.step_id, f"{len(answers) - 1} more answers are left out")
+
+
+def _reasoning(message: Mapping[str, Any]) -> list[Block]:
+    """What was thought: one text, or OpenRouter's details, which say the same again and more."""
+    told = next((text for key in _REASONING if (text := _string(message, key)) is not None), None)
+    blocks: list[Block] = [] if told is None else [ReasoningBlock(text=told)]
+    for detail in _parts(message.get("reasoning_details")):
+        if not isinstance(detail, dict):
+            continue
+        text = _string(detail, "text") or _string(detail, "summary")
+        signature, hidden = _string(detail, "signature"), _string(detail, "data")
+        if hidden is not None:
+            blocks.append(RedactedReasoningBlock(data=hidden, provider=_string(detail, "format")))
+        elif text is not None and (told is None or text not in told):
+            blocks.append(ReasoningBlock(text=text, signature=signature))
+        elif signature is not None and isinstance(blocks[0], ReasoningBlock):
+            blocks[0].signature = signature
+    return blocks
 
 
 def _ids(message: Mapping[str, Any]) -> list[str | None]:
     found = message.get("tool_call_id", message.get("tool_call_ids"))
     ids = [one for one in (found if isinstance(found, list) else [found]) if isinstance(one, str) and one]
     return [*ids] or [None]
+
+
+def _parts(content: Any) -> list[Any]:
+    return content if isinstance(content, list) else []
 
 
 def _blocks(content: Any) -> list[Block]:
@@ -142,10 +166,6 @@ def _blocks(content: Any) -> list[Block]:
 def _string(values: Mapping[str, Any], key: str) -> str | None:
     value = values.get(key)
     return value if isinstance(value, str) and value else None
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 READER = OpenAiChat()

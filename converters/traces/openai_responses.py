@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from potato_bridge.converters.tool_calls import as_text
-from potato_bridge.converters.traces._items import CALLS, reasoning_of, result_of, texts_of
-from potato_bridge.converters.traces._values import count_of, string_of
+from potato_bridge.converters.traces._items import CALLS, HARNESS, reasoning_of, result_of, texts_of
+from potato_bridge.converters.traces._values import count_of, dict_of, string_of
 from potato_bridge.converters.traces.build import Builder
 from potato_bridge.converters.traces.inputs import Source
 from potato_bridge.converters.traces.reader import Report
@@ -32,7 +32,7 @@ class OpenAiResponses:
         """One trace of each document, or of a list of items."""
         if source.form == "array" and _is_items(source.head):
             raws = list(source.records())
-            yield _Run(source, raws[0], {}).read([raw.value for raw in raws])
+            yield _Run(source, raws[0], {}).read([raw.value for raw in raws], 0)
             return
         for raw in source.records():
             if raw.bad is not None:
@@ -40,7 +40,7 @@ class OpenAiResponses:
             elif (items := _items_of(raw.value)) is None:
                 report.skip("no items of a response")
             else:
-                yield _Run(source, raw, raw.value).read(items)
+                yield _Run(source, raw, raw.value).read(items, len(items) - len(raw.value["output"]))
 
 
 def _items_of(document: Any) -> list[Any] | None:
@@ -81,12 +81,22 @@ class _Run:
         self.source, self.raw, self.document = source, raw, document
         self.builder = Builder(source, OpenAiResponses.name)
         self.step: Step | None = None
+        self.own: list[Step] = []
+        self.is_own = False
         for note in raw.notes:
             self.builder.loss(note)
 
-    def read(self, items: Sequence[Any]) -> Trace:
-        """The trace."""
+    def read(self, items: Sequence[Any], sent: int) -> Trace:
+        """The trace.
+
+        Args:
+            items: What was sent, then what came back.
+            sent: How many were sent.
+        """
         for ordinal, item in enumerate(items):
+            if ordinal == sent:
+                # What comes back is another response than the last one that was sent.
+                self.step, self.is_own = None, bool(self.document)
             if isinstance(item, dict):
                 self._item(item, Ref(ordinal=ordinal, native_id=string_of(item, "id")))
             else:
@@ -100,10 +110,15 @@ class _Run:
             self.step = None
             blocks = texts_of(item.get("content"))
             step = self.builder.step("user" if role == "user" else "system", blocks=blocks, ref=ref, role=as_text(role))
+            step.flags.meta = role == "user" and HARNESS.match(step.text()) is not None
             if step.kind == "system" and self.builder.trace.agent.system_prompt is None:
                 self.builder.trace.agent.system_prompt = step.text()
         elif kind == "message":
-            self._model(ref).blocks += texts_of(item.get("content"))
+            content, step = item.get("content"), self._model(ref)
+            step.blocks += texts_of(content)
+            parts = content if isinstance(content, list) else []
+            if any(isinstance(part, dict) and part.get("type") == "refusal" for part in parts):
+                step.extra["refusal"] = True
         elif kind == "reasoning":
             self._model(ref).blocks += reasoning_of(item)
         elif kind in CALLS:
@@ -121,7 +136,9 @@ class _Run:
 
     def _model(self, ref: Ref) -> Step:
         if self.step is None:
-            self.step = self.builder.step("agent", role="assistant")
+            first = self.is_own and not self.own
+            self.step = self.builder.step("agent", string_of(self.document, "id") if first else None, role="assistant")
+            self.own += [self.step] if self.is_own else []
         self.step.refs.append(ref)
         return self.step
 
@@ -135,14 +152,20 @@ class _Run:
         last = next((step for step in reversed(trace.steps) if step.kind == "agent"), None)
         if last is not None:
             last.flags.terminal = not last.tool_calls
-            if isinstance(usage, dict):
-                details = usage.get("input_tokens_details")
-                cached = count_of(details, "cached_tokens") if isinstance(details, dict) else None
-                last.usage = Usage(
-                    input=count_of(usage, "input_tokens"), output=count_of(usage, "output_tokens"), cache_read=cached
-                )
+        if isinstance(usage, dict):
+            used = Usage(
+                input=count_of(usage, "input_tokens"),
+                output=count_of(usage, "output_tokens"),
+                cache_read=count_of(dict_of(usage, "input_tokens_details"), "cached_tokens"),
+                reasoning=count_of(dict_of(usage, "output_tokens_details"), "reasoning_tokens"),
+            )
+            # Of one response; where its output holds several, nobody says which of them took how much.
+            if len(self.own) == 1:
+                self.own[0].usage = used
+            else:
+                trace.usage = used
         native = string_of(document, "id") or self.source.stem
-        return self.builder.finish(native, self.raw.digest())
+        return self.builder.finish(native, self.raw.digest() if self.document else self.raw.array_digest())
 
 
 READER = OpenAiResponses()

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from potato_bridge.converters.tool_calls import as_text, read_blocks
-from potato_bridge.converters.traces._values import count_of, dict_of, string_of
+from potato_bridge.converters.traces._values import count_of, dict_of, number_of, string_of
 from potato_bridge.converters.traces.build import Builder, patch_of
 from potato_bridge.converters.traces.inputs import Source
 from potato_bridge.converters.traces.reader import Report
@@ -239,11 +239,12 @@ class _Run:
         self._outcome(trace, row, dict_of(result, "report").get("resolved"))
         metrics = dict_of(row, "metrics")
         cost, tokens = metrics.get("accumulated_cost"), dict_of(metrics, "accumulated_token_usage")
-        trace.cost_usd = float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None
+        trace.cost_usd = number_of(cost)
         if tokens:
             names = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
             trace.usage = Usage(*(count_of(tokens, name) for name in names))
-        return self.builder.finish(trace.task.id or self.source.stem, self.raw.digest())
+        digest = self.raw.digest() if self.row else self.raw.array_digest()
+        return self.builder.finish(trace.task.id or self.source.stem, digest)
 
     @staticmethod
     def _outcome(trace: Trace, row: Mapping[str, Any], resolved: Any) -> None:

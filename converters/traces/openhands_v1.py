@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from potato_bridge.converters.tool_calls import as_text, read_blocks
-from potato_bridge.converters.traces._values import count_of, string_of
+from potato_bridge.converters.traces._values import count_of, number_of, string_of
 from potato_bridge.converters.traces.build import Builder
 from potato_bridge.converters.traces.inputs import Source
 from potato_bridge.converters.traces.reader import Report
@@ -204,12 +204,12 @@ class _Run:
     def _usage(self, stats: Mapping[str, Any]) -> None:
         """Totals of the conversation: each event has the sum so far."""
         trace, metrics = self.builder.trace, stats.get("usage_to_metrics")
-        cost, found = 0.0, list[Mapping[str, Any]]()
+        costs, found = list[float](), list[Mapping[str, Any]]()
         for one in metrics.values() if isinstance(metrics, dict) else []:
             if isinstance(one, dict):
                 trace.agent.model = trace.agent.model or string_of(one, "model_name")
                 spent, used = one.get("accumulated_cost"), one.get("accumulated_token_usage")
-                cost += spent if isinstance(spent, int | float) and not isinstance(spent, bool) else 0
+                costs += [cost] if (cost := number_of(spent)) is not None else []
                 found += [used] if isinstance(used, dict) else []
         if found:
             names = (
@@ -221,7 +221,7 @@ class _Run:
             )
             sums = [[n for one in found if (n := count_of(one, name)) is not None] for name in names]
             trace.usage = Usage(*(sum(counts) if counts else None for counts in sums))
-            trace.cost_usd = cost
+            trace.cost_usd = sum(costs) if costs else None
 
 
 def _timed(step: Step, event: Mapping[str, Any]) -> None:

@@ -31,6 +31,7 @@ class Raw:
         ordinal: 0-based position among the records of its source.
         line: 1-based line, of JSON Lines.
         data: Its bytes, of JSON Lines and of an object; those of the whole source for the elements of an array.
+        element: Whether it is one element of an array.
         bad: Why it is no JSON; None where it is.
         notes: What was changed while it was decoded, as codes of losses: `not-a-number`, `lone-surrogate`.
     """
@@ -41,10 +42,23 @@ class Raw:
     data: bytes = b""
     bad: str | None = None
     notes: tuple[str, ...] = ()
+    element: bool = False
 
     def digest(self) -> str:
-        """SHA-256 of its bytes, in hexadecimal."""
+        """SHA-256 of the record, in hexadecimal: of its bytes, or of what an element of an array says."""
+        return hashlib.sha256(_encoded(self.value)).hexdigest() if self.element else self.array_digest()
+
+    def array_digest(self) -> str:
+        """SHA-256 of its bytes, which of an element are those of the whole array."""
         return hashlib.sha256(self.data).hexdigest()
+
+
+def _encoded(value: Any) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except OverflowError:
+        # An integer of more than 64 bits.
+        return json.dumps(value).encode("utf-8", "surrogatepass")
 
 
 def form_of(head: bytes, *, whole: bool) -> Form:
@@ -61,6 +75,8 @@ def form_of(head: bytes, *, whole: bool) -> Form:
     # A line that is an object by itself is one of several, also where the first one is broken; one that is indented
     # is a part of a larger one.
     if len(lines) > 1 and any(line[:1] == b"{" and isinstance(decode(line)[0], dict) for line in lines):
+        return "lines"
+    if len(lines) > 1 and all(line[:1] == b"[" for line in lines) and isinstance(decode(lines[0])[0], list):
         return "lines"
     if text[:1] != b"{":
         return "text"
@@ -147,6 +163,6 @@ def read_whole(data: bytes, form: Form) -> Iterator[Raw]:
     value, notes, bad = decode(data)
     if bad is None and form == "array" and isinstance(value, list):
         for ordinal, one in enumerate(value):
-            yield Raw(one, ordinal, None, data, None, notes if ordinal == 0 else ())
+            yield Raw(one, ordinal, None, data, None, notes if ordinal == 0 else (), element=True)
         return
     yield Raw(value, 0, 1 if bad else None, data, bad, notes)

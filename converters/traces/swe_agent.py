@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from potato_bridge.converters.tool_calls import as_text, read_blocks
-from potato_bridge.converters.traces._values import count_of, dict_of, string_of
+from potato_bridge.converters.traces._values import count_of, dict_of, millis_of, number_of, string_of
 from potato_bridge.converters.traces.build import Builder, patch_of
 from potato_bridge.converters.traces.inputs import Source
 from potato_bridge.converters.traces.reader import Report
@@ -92,6 +92,7 @@ class _Run:
 
     def _steps(self, entries: Sequence[Any], messages: Sequence[Any]) -> None:
         answers: list[Mapping[str, Any]] = []
+        observed: list[list[Mapping[str, Any]]] = []
         results: dict[str, Any] = {}
         for ordinal, message in enumerate(messages):
             if not isinstance(message, dict):
@@ -100,9 +101,11 @@ class _Run:
             elif message.get("role") == "assistant" and not message.get("is_demo"):
                 self.builder.mapped()
                 answers.append(message)
+                observed.append([])
             elif answers:
                 # What the step observed, with the state of the shell below it.
                 self.builder.mapped()
+                observed[-1].append(message)
                 for call_id in _ids(message):
                     results[call_id] = message.get("content")
             else:
@@ -113,6 +116,22 @@ class _Run:
             else:
                 self.builder.event(entry)
                 self.builder.loss("unknown-record", "trajectory")
+        # The run ended within a step: the trajectory does not have it, and the history does.
+        for answer, seen in zip(answers[len(entries) :], observed[len(entries) :], strict=True):
+            step = self.builder.step("agent", blocks=_thoughts(answer, answer), role="assistant")
+            self._calls(step, answer, answer)
+            for message in seen:
+                self._observed(step, message)
+
+    def _observed(self, step: Step, message: Mapping[str, Any]) -> None:
+        """A message after an answer that stands in the history alone."""
+        named = set(_ids(message))
+        calls = [call for call in step.tool_calls if call.result is None and (call.call_id in named or not named)]
+        result = _result(message.get("content"))
+        if calls:
+            self.builder.answer(calls[0], result, "id" if named else "order")
+        else:
+            step.observations.append(result)
 
     def _told(self, message: Mapping[str, Any], ref: Ref) -> None:
         """A message before the first answer: the system's prompt, a demonstration, or the task."""
@@ -141,8 +160,8 @@ class _Run:
             if said is None:
                 continue
             result = _result(said)
-            if position == 0 and isinstance(took, int | float) and not isinstance(took, bool):
-                result.duration_ms = took * 1000
+            if position == 0:
+                result.duration_ms = millis_of(took)
             self.builder.answer(call, result, "order")
         if not step.tool_calls and observation not in (None, ""):
             step.observations.append(_result(observation))
@@ -216,7 +235,7 @@ class _Run:
             trace.outcome = Outcome(exit_status=status, origin="info")
         stats = dict_of(info, "model_stats")
         cost = stats.get("instance_cost")
-        trace.cost_usd = float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None
+        trace.cost_usd = number_of(cost)
         sent, received = count_of(stats, "tokens_sent"), count_of(stats, "tokens_received")
         if sent is not None or received is not None:
             trace.usage = Usage(input=sent, output=received)

@@ -55,7 +55,7 @@ def _rows(value: Any) -> list[Any]:
         inner = list(value.values())
         if all(isinstance(one, dict) for one in inner):
             # The id may stand in the key alone.
-            return [one if "fix_patch" in one else {"instance_id": key, **one} for key, one in value.items()]
+            return [{"instance_id": key, **one} for key, one in value.items()]
     return [value]
 
 
@@ -71,12 +71,12 @@ def _trace(source: Source, raw: Raw, row: Mapping[str, Any]) -> Trace:
     builder = Builder(source, SwebenchPredictions.name)
     builder.mapped(raw.notes)
     trace = builder.trace
-    multi = "instance_id" not in row
+    multi, instance = row.keys() >= _MULTI, row.get("instance_id")
     if multi:
         trace.task.repo = f"{row['org']}/{row['repo']}"
         trace.task.id = f"{row['org']}__{row['repo']}-{row['number']}"
-    else:
-        trace.task.id = row["instance_id"]
+    if isinstance(instance, str):
+        trace.task.id = instance
     model = row.get("model_name_or_path")
     trace.agent.name = trace.agent.model = model if isinstance(model, str) else None
     patch = row.get("fix_patch" if multi else "model_patch")

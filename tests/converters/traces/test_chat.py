@@ -13,6 +13,7 @@ from potato_bridge.converters.traces.anthropic_messages import READER as ANTHROP
 from potato_bridge.converters.traces.inputs import file_source
 from potato_bridge.converters.traces.openai_chat import READER as OPENAI
 from potato_bridge.converters.traces.reader import Report, detect
+from potato_bridge.model.trace import ReasoningBlock, RedactedReasoningBlock, Usage
 from tests.converters.traces.helpers import CORPUS, calls_of, check_counts, lines, mutated, read, read_one, source_of
 from tests.strategies import DETERMINISTIC
 
@@ -167,6 +168,81 @@ def test_a_conversation_that_grows_is_another_one() -> None:
     assert len(ids) == 3
     named = {**DOCUMENT, "id": "run-7"}
     assert read_one(OPENAI, data(named)).trace_id.startswith("run-7-")
+
+
+def test_conversations_of_one_file_have_ids_of_their_own() -> None:
+    """Also without any id in them; the same conversation twice has one id, wherever it stands."""
+    other = {"messages": [*MESSAGES[:2], {"role": "assistant", "content": "Else."}]}
+    plain = {"messages": MESSAGES}
+    for made in (data([plain, other, plain]), lines([plain, other, plain])):
+        ids = [trace.trace_id for trace in read(OPENAI, made)]
+        assert ids[0] == ids[2] != ids[1]
+    assert [one.trace_id for one in read(OPENAI, data([other, plain]))][1] == read(OPENAI, data([plain]))[0].trace_id
+
+
+@pytest.mark.parametrize("form", ["array", "lines"])
+def test_bare_lists_of_messages(form: str) -> None:
+    made = (data if form == "array" else lines)([MESSAGES, MESSAGES[:6]])
+    assert detect(source_of(made)).name == "openai_chat"
+    traces = read(OPENAI, made)
+    assert [len(trace.steps) for trace in traces] == [6, 4] and traces[0].trace_id != traces[1].trace_id
+    blocks = (data if form == "array" else lines)([BLOCKS, BLOCKS[:2]])
+    assert detect(source_of(blocks)).name == "anthropic_messages" and len(read(ANTHROPIC, blocks)) == 2
+
+
+def test_the_only_answer_may_be_the_response() -> None:
+    response = {"choices": [{"message": {"role": "assistant", "content": "Hi."}}], "usage": None}
+    document = {"messages": MESSAGES[:2], "response": response, "cost": 0.25}
+    assert detect(source_of(data(document))).name == "openai_chat"
+    trace = read_one(OPENAI, data(document))
+    assert [step.text() for step in trace.ratable()] == ["Hi."]
+    assert trace.cost_usd == 0.25 and trace.usage is None
+    assert OPENAI.score(source_of(data({**document, "response": {"choices": []}}))) == 0
+
+
+@pytest.mark.parametrize("cost", [10**400, True, "0.1", None, {}])
+def test_a_cost_that_is_none(cost: Any) -> None:
+    made = json.dumps({**DOCUMENT, "cost": cost}).encode()
+    assert read_one(OPENAI, made).cost_usd is None
+
+
+def test_tokens_in_every_place() -> None:
+    def usage(**told: Any) -> Any:
+        response = {"choices": [{"message": {"role": "assistant", "content": "x"}}], "usage": told}
+        return read_one(OPENAI, data({"messages": MESSAGES[:2], "response": response})).steps[-1].usage
+
+    openai = {"prompt_tokens_details": {"cached_tokens": 2}, "completion_tokens_details": {"reasoning_tokens": 3}}
+    assert usage(prompt_tokens=9, completion_tokens=4, **openai) == Usage(9, 4, 2, None, 3)
+    proxy = {"cache_read_input_tokens": 5, "cache_creation_input_tokens": 1}
+    assert usage(prompt_tokens=9, **proxy) == Usage(9, None, 5, 1, None)
+    assert usage(prompt_tokens=10**400, completion_tokens=0) == Usage(None, 0, None, None, None)
+
+
+def test_what_was_thought_and_refused() -> None:
+    details = [
+        {"type": "reasoning.text", "text": "Hm.", "signature": "s"},
+        {"type": "reasoning.encrypted", "data": "gAA", "format": "openai-responses-v1"},
+        {"type": "reasoning.summary", "summary": "In short."},
+        "odd",
+    ]
+    told = {"role": "assistant", "content": "x", "reasoning": "Hm.", "reasoning_details": details}
+    alone = {"role": "assistant", "content": "x", "reasoning_details": details[:1]}
+    no = {"role": "assistant", "content": [{"type": "refusal", "refusal": "I will not."}]}
+    trace = read_one(
+        OPENAI, data([MESSAGES[1], told, alone, no, {"role": "assistant", "content": None, "refusal": "No."}])
+    )
+    hidden = RedactedReasoningBlock(data="gAA", provider="openai-responses-v1")
+    assert trace.steps[1].blocks[:3] == [
+        ReasoningBlock(text="Hm.", signature="s"),
+        hidden,
+        ReasoningBlock(text="In short."),
+    ]
+    assert trace.steps[2].blocks[0] == ReasoningBlock(text="Hm.", signature="s")
+    assert [(step.text(), step.extra.get("refusal")) for step in trace.steps[2:]] == [
+        ("x", None),
+        ("I will not.", True),
+        ("No.", True),
+    ]
 
 
 @pytest.mark.parametrize(

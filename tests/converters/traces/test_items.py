@@ -11,6 +11,7 @@ from potato_bridge.converters.traces.codex_exec import READER as EXEC
 from potato_bridge.converters.traces.inputs import file_source
 from potato_bridge.converters.traces.openai_responses import READER as RESPONSES
 from potato_bridge.converters.traces.reader import Report, detect
+from potato_bridge.model.trace import Usage
 from tests.converters.traces.helpers import CORPUS, calls_of, check_counts, lines, mutated, read, read_one, source_of
 from tests.strategies import DETERMINISTIC
 
@@ -55,6 +56,31 @@ def test_items(document: Any) -> None:
         assert last.usage is not None and (last.usage.input, last.usage.cache_read) == (9, 4)
         assert (trace.agent.model, trace.agent.system_prompt) == ("gpt", "You are")
         assert trace.trace_id.startswith("resp-")
+
+
+def test_tokens_are_of_the_response_alone() -> None:
+    usage = {"input_tokens": 9, "output_tokens": 10**400, "output_tokens_details": {"reasoning_tokens": 3}}
+    trace = read_one(RESPONSES, json.dumps({**DOCUMENT, "usage": usage}).encode())
+    first, last = trace.ratable()
+    assert (first.step_id != "resp", first.usage, last.step_id) == (True, None, "resp")
+    assert last.usage == Usage(input=9, reasoning=3)
+    # The answer that was sent and the one that came are two responses, with nothing between them.
+    sent = [SENT[0], CAME[1]]
+    trace = read_one(RESPONSES, json.dumps({**DOCUMENT, "input": sent}).encode())
+    assert [(step.text(), step.usage is None) for step in trace.ratable()] == [("Done.", True), ("Done.", False)]
+    # Of several steps in one output nobody says which took how much.
+    output = [SENT[2], SENT[5], *CAME]
+    trace = read_one(RESPONSES, json.dumps({**DOCUMENT, "input": SENT[:1], "output": output, "usage": usage}).encode())
+    assert [step.usage for step in trace.ratable()] == [None, None] and trace.usage == Usage(input=9, reasoning=3)
+
+
+def test_what_a_program_says_for_the_user_and_what_a_model_refuses() -> None:
+    wrapped = {"role": "user", "content": "<environment_context>\n/r\n</environment_context>"}
+    no = {"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "I will not."}]}
+    trace = read_one(RESPONSES, json.dumps({"input": [wrapped, SENT[0]], "output": [no]}).encode())
+    assert [step.flags.meta for step in trace.steps] == [True, False, False]
+    assert trace.task.text == "Fix </script> it"
+    assert (trace.steps[2].text(), trace.steps[2].extra) == ("I will not.", {"refusal": True})
 
 
 def test_a_question_that_is_a_text() -> None:

@@ -105,6 +105,54 @@ def test_a_document() -> None:
     assert counts is not None and (counts.read, counts.mapped, counts.events) == (5, 4, 1)
 
 
+def test_a_long_output_keeps_its_exit_code() -> None:
+    said = (
+        "<returncode>2</returncode>\n<warning>\nToo long.\n</warning><output_head>\na\n</output_head>\n<elided_chars>\n"
+        "9 characters elided\n</elided_chars>\n<output_tail>\nb\n</output_tail>"
+    )
+    [step] = read_one(READER, data([*BARE[:3], {"role": "user", "content": said}])).ratable()
+    result = step.tool_calls[0].result
+    assert result is not None and (result.exit_code, result.is_error) == (2, True)
+    assert result.text == said.removeprefix("<returncode>2</returncode>\n")
+
+
+def test_numbers_that_nothing_holds() -> None:
+    said = f"<returncode>{'9' * 5000}</returncode>\n<output>\nx\n</output>"
+    [step] = read_one(READER, data([*BARE[:3], {"role": "user", "content": said}])).ratable()
+    result = step.tool_calls[0].result
+    assert result is not None and (result.exit_code, result.is_error, result.text) == (None, None, said)
+    document = {**DOCUMENT, "info": {"model_stats": {"instance_cost": 10**400}}}
+    assert read_one(READER, data(document)).cost_usd is None
+
+
+def test_what_each_answer_cost_and_what_the_program_made_of_it() -> None:
+    said = {"role": "assistant", "content": "~~~\nls\n~~~"}
+    extra = {"actions": [{"command": "ls"}, {"command": "pwd"}, "odd"], "cost": 0.25}
+    document = {
+        **DOCUMENT,
+        "info": {},
+        "messages": [DOCUMENT["messages"][0], {**said, "extra": extra}, {**said, "extra": extra}],
+    }
+    trace = read_one(READER, data(document))
+    first, _ = trace.ratable()
+    assert [call.arguments for call in first.tool_calls] == [{"command": "ls"}, {"command": "pwd"}]
+    assert first.extra == {"cost_usd": 0.25} and trace.cost_usd == 0.5
+
+
+def test_contents_in_parts_are_recognised() -> None:
+    parts = [{**one, "content": [{"type": "text", "text": one["content"]}]} for one in BARE]
+    assert READER.score(source_of(data(parts))) == 60
+    [first, *_] = read_one(READER, data(parts)).ratable()
+    assert calls_of(first) == [("bash", "a.py")]
+
+
+def test_documents_of_one_array_have_ids_of_their_own() -> None:
+    plain = {key: value for key, value in DOCUMENT.items() if key != "instance_id"}
+    other = {**plain, "messages": DOCUMENT["messages"][:2]}
+    first, second = READER.read(source_of(data([plain, other])), Report())
+    assert first.trace_id != second.trace_id
+
+
 def test_documents_one_a_line() -> None:
     rows = data(DOCUMENT) + b"\n" + data({"other": 1}) + b"\n" + data(DOCUMENT)[:-3] + b"\n"
     report = Report()

@@ -107,6 +107,32 @@ def test_calls_at_once_have_results_of_their_own() -> None:
     assert calls_of(trace.ratable()[0]) == [("bash", "a.py\n(Open file: n/a)"), ("bash", "second")]
 
 
+def test_answers_that_the_trajectory_does_not_have_are_steps() -> None:
+    more = [
+        {"role": "assistant", "content": "Once more.", "tool_calls": [{**CALL, "id": "e"}], "message_type": "action"},
+        {"role": "tool", "content": "b.py", "tool_call_ids": ["e"], "message_type": "observation"},
+        {"role": "assistant", "content": "And", "action": "pwd", "message_type": "action"},
+        {"role": "user", "content": "/r", "message_type": "observation"},
+        {"role": "user", "content": "Your time is up."},
+    ]
+    trace = read_one(READER, data({**DOCUMENT, "history": [*HISTORY, *more]}))
+    [*_, first, last] = trace.ratable()
+    assert (first.text(), calls_of(first)) == ("Once more.", [("bash", "b.py")])
+    assert (last.text(), calls_of(last)) == ("And", [("bash", "/r")])
+    assert [one.text for one in last.observations] == ["Your time is up."]
+    assert len(trace.ratable()) == 4
+    assert trace.source.records is not None and trace.source.records.mapped == len(HISTORY) + len(more) + 2
+
+
+def test_numbers_that_nothing_holds() -> None:
+    document = deepcopy(DOCUMENT)
+    document["info"]["model_stats"] = {"instance_cost": 10**400, "tokens_sent": 10**400}
+    document["trajectory"][0]["execution_time"] = 10**400
+    trace = read_one(READER, data(document))
+    assert trace.cost_usd is None and trace.usage is None
+    assert [call.result and call.result.duration_ms for call in trace.ratable()[0].tool_calls] == [None]
+
+
 def test_a_demonstration_is_a_history_alone() -> None:
     trace = read_one(READER, data({"history": [HISTORY[0], *HISTORY[3:6]]}))
     assert [step.kind for step in trace.steps] == ["system", "user", "agent"]

@@ -50,6 +50,13 @@ def test_multi_swe_bench() -> None:
     assert trace.final_patch is not None and trace.final_patch.text == PATCH
 
 
+@pytest.mark.parametrize(("instance", "task"), [(7, "o__r-7"), (None, "o__r-7"), ("mine", "mine")])
+def test_multi_swe_bench_with_an_id(instance: Any, task: str) -> None:
+    row = {"org": "o", "repo": "r", "number": 7, "fix_patch": PATCH, "instance_id": instance}
+    [trace] = read(READER, lines([row]))
+    assert trace.task.id == task and trace.final_patch is not None and trace.final_patch.text == PATCH
+
+
 def test_what_is_among_them_is_counted() -> None:
     report = Report()
     traces = list(READER.read(source_of(lines([ROWS[0], {"resolved_ids": []}]) + b"{cut"), report))
