@@ -25,13 +25,14 @@ def _own_text(step: Step, step_text_key: str | None) -> list[str]:
         value = step.native.get(step_text_key)
         if value is not None:
             return [as_text(value)]
-    reasoning, texts = [], []
-    for block in step.blocks:
-        if isinstance(block, TextBlock):
-            texts.append(block.text)
-        elif isinstance(block, ReasoningBlock):
-            reasoning.append(block.text)
-    return [part for part in (*reasoning, *texts) if part] + [_call_text(call) for call in step.tool_calls]
+    return said_text(step) + [_call_text(call) for call in step.tool_calls]
+
+
+def said_text(step: Step) -> list[str]:
+    """What a step says beside its calls: reasoning, then text."""
+    reasoning = [block.text for block in step.blocks if isinstance(block, ReasoningBlock)]
+    texts = [block.text for block in step.blocks if isinstance(block, TextBlock)]
+    return [part for part in (*reasoning, *texts) if part]
 
 
 def _call_text(call: ToolCall) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from potato_bridge.cli.common import ConfigOption, JsonOption, NoticesOption, Origin, open_output
-from potato_bridge.export.options import Dialect, ExportOptions, Neutral, TraceScore, Unrated
+from potato_bridge.export.options import Dialect, ExportOptions, Neutral, TraceScore, Unrated, Words
 
 
 def _gap(text: str) -> Decimal:
@@ -19,6 +19,18 @@ def _gap(text: str) -> Decimal:
     if not (gap.is_finite() and gap >= 0):
         raise typer.BadParameter(f"{text} is no number of at least 0")
     return gap
+
+
+def _words(text: str | None, option: str) -> Words | None:
+    from potato_bridge.errors import UsageError
+
+    if text is None:
+        return None
+    scheme, _, values = text.partition("=")
+    found = tuple(value.strip() for value in values.split(",") if value.strip())
+    if not scheme.strip() or not found:
+        raise UsageError(f"{option} {text!r} names no value of a scheme", hint=f"Like this: {option} outcome=success.")
+    return Words(scheme.strip(), found)
 
 
 def export(
@@ -78,6 +90,24 @@ def export(
     max_pairs: Annotated[
         int | None, typer.Option("--max-pairs", min=1, help="Of pairs by rewards: at most so many of one task.")
     ] = None,
+    approved: Annotated[
+        str | None,
+        typer.Option(
+            "--approved",
+            metavar="SCHEME=VALUE,VALUE",
+            help="Of sft and kto: which answers approve a trace. Default: the rule of the scheme's type.",
+            show_default=False,
+        ),
+    ] = None,
+    resolved_from: Annotated[
+        str | None,
+        typer.Option(
+            "--resolved-from",
+            metavar="SCHEME=VALUE,VALUE",
+            help="Of swebench: which answers say that the task is resolved. Default: none does.",
+            show_default=False,
+        ),
+    ] = None,
     root: Annotated[
         str | None,
         typer.Option("--root", help="Where the repository was on the agent's machine, for github and sarif."),
@@ -106,6 +136,8 @@ def export(
         trace_score=trace_score,
         group_by=group_by,
         max_pairs=max_pairs,
+        approved=_words(approved, "--approved"),
+        resolved=_words(resolved_from, "--resolved-from"),
         root=root,
         ledger=ledger,
     )

@@ -25,7 +25,7 @@ from potato_bridge.export.place import (
     replace_folder,
     staging,
 )
-from potato_bridge.export.rows import Head, Held, Late, LeftOut, Row, Target, outcomes
+from potato_bridge.export.rows import Head, Held, Late, LeftOut, Lines, Row, Target, outcomes
 from potato_bridge.export.tally import Tally
 from potato_bridge.export.targets import DOCUMENTS, TARGETS, find_target
 from potato_bridge.export.trajectory_correction import TrajectoryCorrection
@@ -155,11 +155,13 @@ class _Run:
     def documented(self, index: RecordIndex, path: Path) -> None:
         """Writes one file in the form of Potato's documentation."""
         path.parent.mkdir(parents=True, exist_ok=True)
+        as_array, target = path.suffix.lower() == ".json", self._target
+        form = target.line if isinstance(target, Lines) and not as_array else target.documented
         with ExitStack() as extra:
             tally = Tally(self._own_ledger(extra))
             with replacing(path) as file:
-                with DocumentWriter(file, as_array=path.suffix.lower() == ".json") as writer:
-                    self._stream(index, tally, lambda row: writer.add(self._target.documented(row)))
+                with DocumentWriter(file, as_array) as writer:
+                    self._stream(index, tally, lambda row: writer.add(form(row)))
                 tally.settle(len(index), writer.written, self._report)
             self._report.files.append(path)
 

@@ -46,6 +46,14 @@ class TraceScore(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """A scheme, and those of its values that mean yes: `outcome=success,partial`."""
+
+    scheme: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ExportOptions:
     """Choices of one export; the defaults are those of the documentation.
 
@@ -57,6 +65,8 @@ class ExportOptions:
         trace_score: See `TraceScore`.
         group_by: Field of the item that says which task it is; None: `task_id`, else `instance_id`, else its text.
         max_pairs: Most pairs of one task, those with the largest gaps; None: all.
+        approved: The scheme whose answers approve a trace, and which of its values do; None: the rule of its type.
+        resolved: The scheme whose answers say whether a task is resolved, and which of its values say that it is.
         root: Folder of the repository in the paths of the agent's files, where these are absolute; `github` and `sarif`
             name files from there.
         ledger: A file that gets one JSON line for each record left out; a data set folder has its own besides.
@@ -72,6 +82,8 @@ class ExportOptions:
     trace_score: TraceScore = TraceScore.SUM
     group_by: str | None = None
     max_pairs: int | None = None
+    approved: Words | None = None
+    resolved: Words | None = None
     root: str | None = None
     ledger: Path | None = None
     shard_bytes: int = SHARD_BYTES

@@ -52,6 +52,7 @@ class ShardWriter:
     def __init__(self, folder: Path, schema: "pyarrow.Schema", shard_bytes: int) -> None:
         self._folder = folder
         self._schema = schema
+        self._stored = _stored(schema)
         self._shard_bytes = shard_bytes
         self._batch: list[Row] = []
         self._bytes = 0
@@ -93,10 +94,16 @@ class ShardWriter:
     def _flush(self) -> None:
         import pyarrow
 
-        batch = pyarrow.RecordBatch.from_pylist(self._batch, schema=self._schema)
+        batch = pyarrow.RecordBatch.from_pylist(self._batch, schema=self._stored)
         if self._writer is None:
             self._open()
-        self._writer.write_batch(batch)
+        if self._stored is self._schema:
+            self._writer.write_batch(batch)
+        else:
+            # pyarrow builds no JSON inside of lists, and casts none either.
+            from datasets.table import table_cast  # type: ignore[import-untyped]
+
+            self._writer.write_table(table_cast(pyarrow.Table.from_batches([batch]), self._schema))
         self._rows += batch.num_rows
         self._arrow_bytes += batch.nbytes
         self._batch, self._bytes = [], 0
@@ -124,3 +131,23 @@ class ShardWriter:
         finally:
             if file is not None:
                 file.close()
+
+
+def _stored(schema: "pyarrow.Schema") -> "pyarrow.Schema":
+    """The schema with texts where there is JSON; the same one where there is none."""
+    import pyarrow
+
+    plain = pyarrow.schema([(field.name, _plain(field.type)) for field in schema])
+    return schema if plain.equals(schema) else plain
+
+
+def _plain(kind: "pyarrow.DataType") -> "pyarrow.DataType":
+    import pyarrow
+
+    if isinstance(kind, pyarrow.BaseExtensionType):
+        return kind.storage_type
+    if isinstance(kind, pyarrow.ListType):
+        return pyarrow.list_(_plain(kind.value_type))
+    if isinstance(kind, pyarrow.StructType):
+        return pyarrow.struct([(field.name, _plain(field.type)) for field in kind])
+    return kind

@@ -6,7 +6,6 @@ other prompts they do not pair: the prompt of a pair is that of both.
 """
 
 import hashlib
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -20,6 +19,7 @@ from potato_bridge.errors import InputError
 from potato_bridge.export.chat import joined, said
 from potato_bridge.export.options import ExportOptions, TraceScore
 from potato_bridge.export.rows import Case, Head, Held, LeftOut, Reason, Row, answer, place_of
+from potato_bridge.export.spool import Spool
 from potato_bridge.model import Item, ProcessReward, Project, Record
 from potato_bridge.model.process_reward import parse
 from potato_bridge.notices import Notices
@@ -69,8 +69,7 @@ class GapPairs:
         self._heads: list[Head] = []
         self._case: Case | None = None
         self._current: _Trace | LeftOut | None = None
-        # It has no name on the disk.
-        self._spool = tempfile.TemporaryFile()
+        self._spool = Spool()
         self._pairs = self._chosen_chars = self._rejected_chars = self._longer = 0
 
     def case(self, item: Item) -> Case:
@@ -106,7 +105,7 @@ class GapPairs:
         trace.scores.append(total / len(rated) if self._options.trace_score is TraceScore.MEAN else total)
         trace.held.append(len(self._heads))
         self._heads.append(Head.of(record))
-        trace.answers.append(self._write({"annotator": record.annotator, **place_of(record)}))
+        trace.answers.append(self._spool.add({"annotator": record.annotator, **place_of(record)}))
         return Held()
 
     def _trace(self, case: Case, prompt: str) -> _Trace | LeftOut:
@@ -118,7 +117,7 @@ class GapPairs:
         key = _digest([prompt, *steps])
         if key not in group:
             document = {"task": value if name else None, "prompt": prompt, "steps": steps}
-            group[key] = _Trace(case.item.id, self._write(document))
+            group[key] = _Trace(case.item.id, self._spool.add(document))
         return group[key]
 
     def _task(self, item: Item, prompt: str) -> tuple[str, str]:
@@ -134,15 +133,6 @@ class GapPairs:
                 f"item {item.id}",
             )
         return "", prompt
-
-    def _write(self, value: dict[str, Any]) -> int:
-        offset = self._spool.tell()
-        self._spool.write(msgspec.json.encode(value) + b"\n")
-        return offset
-
-    def _read(self, offset: int) -> Any:
-        self._spool.seek(offset)
-        return msgspec.json.decode(self._spool.readline())
 
     # --- when all traces are known ------------------------------------------------------------------------------------
 
@@ -166,13 +156,13 @@ class GapPairs:
                 better.over = worse.over = True
 
     def _row(self, gap: Fraction, better: _Trace, worse: _Trace) -> Row:
-        chosen, rejected = self._read(better.offset), self._read(worse.offset)
+        chosen, rejected = self._spool.get(better.offset), self._spool.get(worse.offset)
         row: Row = {"prompt": said("user", chosen["prompt"])}
         for name, trace, document in (("chosen", better, chosen), ("rejected", worse, rejected)):
             row[name] = said("assistant", joined(document["steps"]))
             row[f"{name}_id"] = trace.id
             row[f"{name}_score"] = float(trace.score)
-            row[f"{name}_answers"] = [self._read(offset) for offset in trace.answers]
+            row[f"{name}_answers"] = [self._spool.get(offset) for offset in trace.answers]
             # Not a column: what the documented form has.
             row[f"_{name}"] = document["steps"]
         row |= {"score_gap": float(gap), "scheme": self._scheme.name, "group": chosen["task"]}

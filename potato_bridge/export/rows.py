@@ -44,6 +44,12 @@ class Reason(StrEnum):
     EDIT_NOT_IN_TEXT = "edit-not-in-text"
     NO_COMPLETION = "no-completion"
     NO_COMMENTS = "no-comments"
+    NOT_APPROVED = "not-approved"
+    UNDECIDED = "undecided"
+    INVALID_ARGUMENTS = "invalid-arguments"
+    NO_INSTANCE = "no-instance"
+    NO_MODEL = "no-model"
+    NO_PATCH = "no-patch"
     NO_PAIR = "no-pair"
     TIE = "tie"
     SAME_TEXT = "same-text"
@@ -165,6 +171,14 @@ class Late(Protocol):
 
     def close(self) -> None:
         """Lets go of what was kept for the rows, whether or not they were made."""
+
+
+@runtime_checkable
+class Lines(Protocol):
+    """What a target has whose JSON Lines are another form than its array."""
+
+    def line(self, row: Row) -> dict[str, Any]:
+        """The row as a line."""
 
 
 class Target(Outcome, Protocol):

@@ -9,11 +9,14 @@ from potato_bridge.export.code_review import CodeReviews
 from potato_bridge.export.code_review_comments import CodeReviewComments
 from potato_bridge.export.documents import DocumentTarget
 from potato_bridge.export.github import Github
+from potato_bridge.export.kto import Kto
 from potato_bridge.export.options import ExportOptions
 from potato_bridge.export.preferences import Dpo, Reward
 from potato_bridge.export.prm import Prm
 from potato_bridge.export.rows import Target
 from potato_bridge.export.sarif import Sarif
+from potato_bridge.export.sft import Sft
+from potato_bridge.export.swebench import Swebench
 from potato_bridge.export.trajectory_correction import TrajectoryCorrection
 from potato_bridge.model import Project
 from potato_bridge.notices import Notices
@@ -25,9 +28,12 @@ TARGETS: dict[str, Make] = {
     "prm": Prm,
     "dpo": Dpo,
     "reward": Reward,
+    "kto": Kto,
+    "sft": Sft,
     "code_review": CodeReviews,
     "code_review_comments": CodeReviewComments,
     "trajectory_correction": TrajectoryCorrection,
+    "swebench": Swebench,
 }
 
 #: Those that write no data set but documents that other tools take.
@@ -41,10 +47,7 @@ NOT_YET = (
     "coding_eval",
     "csv",
     "jsonl",
-    "kto",
     "parquet",
-    "sft",
-    "swebench",
 )
 
 

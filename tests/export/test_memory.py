@@ -38,25 +38,33 @@ def _reviewed(folder: Path) -> Project:
 
 
 #: Target to the project that it is measured with.
-TARGETS = {"prm": open_project, "code_review_comments": _reviewed, "github": _reviewed}
+TARGETS = {
+    "prm": open_project,
+    "dpo": open_project,
+    "sft": open_project,
+    "code_review_comments": _reviewed,
+    "github": _reviewed,
+}
 
 
 def _items(target: str, count: int) -> Iterator[dict[str, Any]]:
     for n in range(count):
         steps: list[Any] = [f"{n} {k} " * 60 for k in range(5)]
-        if target != "prm":
+        if target in ("code_review_comments", "github"):
             content = "".join(f"line {k} of {n}\n" for k in range(40))
             steps = [{"tool": "Write", "input": {"file_path": "a.py", "content": content}, "output": "ok"}]
-        yield {"id": f"t{n}", "task": f"Task {n}", "steps": steps}
+        yield {"id": f"t{n}", "task": f"Task {n // 2}", "steps": steps}
 
 
 def _records(target: str, count: int) -> Iterator[dict[str, Any]]:
     comment = {"category": "bug", "file": "a.py", "line": 7, "side": "RIGHT", "text": "No " * 50}
     review = {"verdict": "approve", "comments": [comment] * 3, "file_ratings": {}}
     for n in range(count):
-        yield record(f"t{n}", "ann", first_error(2, 5) if target == "prm" else None) | (
-            {} if target == "prm" else {"annotations": {"review": review}}
-        )
+        if target in ("code_review_comments", "github"):
+            yield record(f"t{n}", "ann", None) | {"annotations": {"review": review}}
+        else:
+            # Two traces of each task; a half of them is approved.
+            yield record(f"t{n}", "ann", first_error(None if n % 2 else 2, 5))
 
 
 def peak_mb(folder: Path, target: str, count: int) -> float:
@@ -67,11 +75,14 @@ def peak_mb(folder: Path, target: str, count: int) -> float:
     root = Path(__file__).parents[2]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=root)
     rows, peak = done.stdout.split()
-    assert int(rows) == count * (3 if target == "code_review_comments" else 1)
+    assert int(rows) == count * {"code_review_comments": 3, "dpo": 0.5, "sft": 0.5}.get(target, 1)
     return float(peak)
 
 
-@pytest.mark.parametrize(("target", "count"), [("prm", 2_000), ("code_review_comments", 1_000), ("github", 500)])
+@pytest.mark.parametrize(
+    ("target", "count"),
+    [("prm", 2_000), ("dpo", 2_000), ("sft", 2_000), ("code_review_comments", 1_000), ("github", 500)],
+)
 def test_memory_is_flat(target: str, count: int, tmp_path: Path) -> None:
     few, many = peak_mb(tmp_path / "few", target, count), peak_mb(tmp_path / "many", target, 10 * count)
     print(f"{target}: peak {few:.0f} MB for {count:,} records, {many:.0f} MB for {10 * count:,}")
