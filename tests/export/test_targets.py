@@ -11,7 +11,10 @@ from potato_bridge.errors import UsageError
 from potato_bridge.export.prm import Prm
 from potato_bridge.export.targets import DOCUMENTS, NOT_YET, TARGETS, find_target
 
-SUPPORTED = "Supported: prm, dpo, reward, kto, sft, code_review, code_review_comments, trajectory_correction, swebench, github, sarif."
+SUPPORTED = (
+    "Supported: prm, dpo, reward, kto, sft, code_review, code_review_comments, trajectory_correction, swebench, github, "
+    "sarif."
+)
 
 
 def test_targets_are_found_by_their_names() -> None:
