@@ -1,9 +1,10 @@
 """Writing files so that a reader sees the old one or the new one, never half of one; and locks between processes."""
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -23,6 +24,30 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def filling(folder: Path) -> Iterator[Path]:
+    """A folder to write files into, which go to `folder` when the block ends well, and vanish when it does not.
+
+    The folder is made where it is missing, its parent must exist. A file that it has by such a name is replaced, others
+    stay.
+    """
+    missing = not folder.exists()
+    folder.mkdir(exist_ok=True)
+    temporary = folder / f".{os.getpid()}.tmp"
+    temporary.mkdir()
+    done = False
+    try:
+        yield temporary
+        for file in sorted(temporary.iterdir()):
+            os.replace(file, folder / file.name)
+        done = True
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+        if missing and not done:
+            with suppress(OSError):
+                folder.rmdir()
 
 
 def lock(path: Path) -> IO[bytes] | None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from potato_bridge.model import Item, Trace
 from potato_bridge.model.node import Node
-from potato_bridge.model.trace import UnknownBlock
+from potato_bridge.model.trace import ImageBlock, Step, TextBlock, UnknownBlock, Usage
 
 DETERMINISTIC = settings(
     derandomize=True, deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow]
@@ -151,3 +151,55 @@ def _field(hint: Any, depth: int) -> st.SearchStrategy[Any]:
 
 
 traces: st.SearchStrategy[Trace] = nodes(Trace)
+
+
+#: Few ids, so that they come again: as another's, and as nobody's.
+_ids = st.sampled_from(["a", "b", "1", "a~1", "", "<b>&$1"])
+_kinds = st.sampled_from(["agent", "agent", "user", "system", "environment", "compaction", "notice"])
+#: What a reader of ATIF keeps in a trace's or a step's extra, and what only looks like that.
+_atif_extras = st.dictionaries(
+    st.sampled_from(
+        ["extra", "notes", "metrics", "final_metrics", "llm_call_count", "tool_calls", "continued_trajectory_ref"]
+    ),
+    st.sampled_from([None, 0, 2, True, "n", [], {}, {"a": {"k": None}}, {"potato_bridge": {"steps": 1}}])
+    | st.fixed_dictionaries(
+        {"extra": json_objects | json_values},
+        optional={"cost_usd": numbers, "logprobs": st.lists(numbers, max_size=2), "prompt_token_ids": json_values},
+    ),
+)
+#: Values that are near to one another, or alike for a careless eye.
+_near = st.sampled_from([None, "", "x", "$&", "</script>", "2026-01-02T03:04:05Z", "2026-01-02", "\u2028", "null"])
+_amounts = st.sampled_from([None, 0, 1, 2**53 + 1])
+_images = st.builds(
+    ImageBlock,
+    uri=st.sampled_from([None, "", "a.png", "https://x/y.WEBP?z=1.gif", "data:image/png;base64,AA", "data:,x"]),
+    mime=st.sampled_from([None, "image/png", "image/svg+xml", "x"]),
+    alt=_near,
+)
+
+
+_alone, _steps = nodes(Trace, 0), nodes(Step, 1)
+
+
+@st.composite
+def runs(draw: st.DrawFn, depth: int = 1) -> Trace:
+    """Traces with any fields set in which ids come again, calls are of others' sub-agents, and 0 is not None."""
+    trace: Trace = draw(_alone)
+    trace.trace_id = draw(_ids)
+    trace.children = draw(st.lists(runs(depth - 1), max_size=2)) if depth else []
+    trace.steps = draw(st.lists(_steps, max_size=3))
+    for step in trace.steps:
+        step.step_id, step.kind = draw(_ids), draw(_kinds)
+        step.started_at, step.model, step.effort, step.role = (draw(_near) for _ in range(4))
+        step.usage = draw(st.none() | st.builds(Usage, input=_amounts, output=_amounts, cache_read=_amounts))
+        step.blocks += draw(st.lists(_images | st.builds(TextBlock, text=texts), max_size=2))
+        for call in step.tool_calls:
+            call.call_id, call.child_trace_id = draw(_ids), draw(st.none() | _ids)
+            if call.result is not None:
+                call.result.text = draw(_near)
+                call.result.blocks += draw(st.lists(_images, max_size=1))
+        if draw(st.booleans()):
+            step.extra |= draw(_atif_extras)
+    if draw(st.booleans()):
+        trace.extra |= draw(_atif_extras)
+    return trace

@@ -2,12 +2,18 @@
 
 Files in the wild break its rules (other field names, unknown sources), so that it is read by what is there. It has no
 place for an outcome: Harbor's `result.json` beside the trial has the rewards.
+
+What `write/atif.py` keeps in `extra` gives back the trace that it wrote, as long as the rest is as it was; where
+another program has changed that, the rest counts.
 """
 
+import io
+import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from potato_bridge.converters.tool_calls import as_text, read_blocks
+from potato_bridge.converters.traces._atif_extra import extra_of, restored, without
 from potato_bridge.converters.traces._values import count_of, dict_of, number_of, string_of
 from potato_bridge.converters.traces.build import Builder, Kind
 from potato_bridge.converters.traces.inputs import Source
@@ -15,6 +21,7 @@ from potato_bridge.converters.traces.reader import Report
 from potato_bridge.converters.traces.records import Raw
 from potato_bridge.model.trace import (
     Block,
+    Loss,
     Outcome,
     Parent,
     ReasoningBlock,
@@ -26,9 +33,14 @@ from potato_bridge.model.trace import (
     Usage,
 )
 
+#: Ids of sub-agents' trajectories → the step and the call that started them.
+References: TypeAlias = dict[str, tuple[Step, str | None]]
+
 _KINDS: dict[str, Kind] = {"system": "system", "user": "user", "agent": "agent"}
 #: What only a step of an agent has.
 _OF_AGENT = ("tool_calls", "metrics", "model_name", "reasoning_content", "llm_call_count", "observation")
+#: A time that says where it is: `Z`, or hours from UTC.
+_ZONED = re.compile(r"(Z|[+-]\d\d:?\d\d)$", re.I)
 
 
 class Atif:
@@ -50,8 +62,9 @@ class Atif:
             elif not _score(raw.value):
                 report.skip("no ATIF trajectory")
             else:
-                trace = _read(source, raw, raw.value, "")
-                _reward(source, trace)
+                trace = _restored(source, raw, raw.value, "") or _plain(source, raw, raw.value, "")
+                if trace.outcome is None:
+                    _reward(source, trace)
                 yield trace
 
 
@@ -66,30 +79,65 @@ def _score(value: Any) -> int:
     return 80 if steps and fits else 0
 
 
-def _read(source: Source, raw: Raw, document: Mapping[str, Any], within: str) -> Trace:
-    builder = Builder(source, Atif.name)
-    if not within:
-        for note in raw.notes:
-            builder.loss(note)
-    trace = builder.trace
-    trace.source.format_version = string_of(document, "schema_version")
+def plain_trace(document: Mapping[str, Any], trace: Trace | None = None) -> Trace:
+    """What a trajectory says beside its steps and its sub-agents, without the bridge's own extra.
+
+    Args:
+        document: The trajectory.
+        trace: Gets it; None: a new one.
+    """
+    trace = trace or Trace(trace_id="")
+    document = without(document)
     agent = dict_of(document, "agent")
     trace.agent.name, trace.agent.version = string_of(agent, "name"), string_of(agent, "version")
     trace.agent.model = string_of(agent, "model_name") or string_of(agent, "model")
     tools = agent.get("tool_definitions")
     trace.agent.tool_definitions = tools if isinstance(tools, list) else None
-    references: dict[str, tuple[Step, str | None]] = {}
-    steps = document.get("steps")
-    for ordinal, value in enumerate(steps if isinstance(steps, list) else []):
-        if isinstance(value, dict):
-            _step(builder, value, ordinal, references)
-        else:
-            builder.event(value)
-            builder.loss("unknown-record", "step")
-    _metrics(trace, dict_of(document, "final_metrics"))
+    trace.agent.config = agent.get("extra") or None
+    totals = dict_of(document, "final_metrics")
+    _metrics(trace, totals)
+    if totals.get("extra"):
+        trace.extra["final_metrics"] = {"extra": totals["extra"]}
     for key in ("notes", "extra", "continued_trajectory_ref"):
         if document.get(key) is not None:
             trace.extra[key] = document[key]
+    return trace
+
+
+def plain_steps(
+    value: Mapping[str, Any], ordinal: int, references: References | None = None
+) -> tuple[list[Step], list[Loss]]:
+    """A step by itself, without the bridge's own extra, and what could not be kept.
+
+    Results of other steps' calls, which ATIF does not allow, become steps of their own behind it.
+
+    Args:
+        value: The step.
+        ordinal: Its position.
+        references: Gets the sub-agents that it names.
+    """
+    builder = Builder(Source("", io.BytesIO), Atif.name)
+    _step(builder, without(value), ordinal, {} if references is None else references)
+    builder.trace.steps[0].index, builder.trace.steps[0].refs = ordinal, []
+    return builder.trace.steps, builder.trace.source.losses
+
+
+def _plain(source: Source, raw: Raw, document: Mapping[str, Any], within: str) -> Trace:
+    builder = Builder(source, Atif.name)
+    for note in () if within else raw.notes:
+        builder.loss(note)
+    if extra_of(document) is not None:
+        builder.loss("stale-extra", "trajectory")
+    trace = plain_trace(document, builder.trace)
+    trace.source.format_version = string_of(document, "schema_version")
+    references: References = {}
+    steps = document.get("steps")
+    for ordinal, value in enumerate(steps if isinstance(steps, list) else []):
+        if isinstance(value, dict):
+            _step(builder, without(value), ordinal, references)
+        else:
+            builder.event(value)
+            builder.loss("unknown-record", "step")
     last = next((step for step in reversed(trace.steps) if step.kind == "agent"), None)
     if last is not None and all(call.family == "submit" for call in last.tool_calls):
         last.flags.terminal = True
@@ -99,9 +147,49 @@ def _read(source: Source, raw: Raw, document: Mapping[str, Any], within: str) ->
     return made
 
 
-def _step(
-    builder: Builder, value: Mapping[str, Any], ordinal: int, references: dict[str, tuple[Step, str | None]]
-) -> None:
+def _restored(source: Source, raw: Raw, document: Mapping[str, Any], within: str) -> Trace | None:
+    """The trace that was written; None where the document is another one's, or has changed since.
+
+    Of a step that has changed since, or is new, a plain reading is taken.
+    """
+    kept, steps = extra_of(document), document.get("steps")
+    if kept is None or not isinstance(steps, list) or not all(isinstance(value, dict) for value in steps):
+        return None
+    trace = restored(document, kept, plain_trace(document))
+    if trace is None:
+        return None
+    trace.source.losses += [Loss(code=note) for note in raw.notes if not within]
+    references: References = {}
+    changed = kept.get("steps") != len(steps)
+    for ordinal, value in enumerate(steps):
+        made, losses = plain_steps(value, ordinal, references)
+        own = extra_of(value)
+        real = None if own is None else restored(value, own, made[0])
+        if real is not None:
+            trace.steps.append(real)
+            continue
+        changed = True
+        trace.steps += made
+        trace.source.losses += losses
+        if own is not None:
+            trace.source.losses.append(Loss(code="stale-extra", where=made[0].step_id))
+    if changed:
+        _numbered(trace)
+    _children(source, raw, document, trace, references)
+    return trace
+
+
+def _numbered(trace: Trace) -> None:
+    """Steps that were added or left out since: positions without gaps, and ids that come once."""
+    taken: set[str] = set()
+    for index, step in enumerate(trace.steps):
+        step.index = index
+        while step.step_id in taken:
+            step.step_id += f"~{index}"
+        taken.add(step.step_id)
+
+
+def _step(builder: Builder, value: Mapping[str, Any], ordinal: int, references: References) -> None:
     builder.mapped()
     said = value.get("source")
     kind = _KINDS.get(said) if isinstance(said, str) else None
@@ -116,7 +204,8 @@ def _step(
         role=said if isinstance(said, str) else None,
     )
     step.started_at = string_of(value, "timestamp")
-    step.clock = "wall" if step.started_at else "none"
+    if step.started_at:
+        step.clock = "wall" if _ZONED.search(step.started_at) else "naive"
     step.model = string_of(value, "model_name")
     step.effort = as_text(value["reasoning_effort"]) if value.get("reasoning_effort") is not None else None
     if value.get("is_copied_context") is True:
@@ -132,6 +221,9 @@ def _step(
             name = call.get("function_name", call.get("name"))
             made = {"tool_call_id": call.get("tool_call_id", call.get("id")), "arguments": call.get("arguments")}
             builder.call(step, {**made, "name": name if isinstance(name, str) else "unknown"})
+            if call.get("extra"):
+                # A call has no place for what other programs say of it.
+                step.extra.setdefault("tool_calls", {})[step.tool_calls[-1].call_id] = call["extra"]
         elif call is not None:
             builder.loss("bad-call", step.step_id)
     results = dict_of(value, "observation").get("results")
@@ -147,9 +239,7 @@ def _step(
             step.extra[key] = value[key]
 
 
-def _result(
-    builder: Builder, step: Step, value: Mapping[str, Any], references: dict[str, tuple[Step, str | None]]
-) -> None:
+def _result(builder: Builder, step: Step, value: Mapping[str, Any], references: References) -> None:
     blocks = _blocks(value.get("content"))
     texts = [block.text for block in blocks if isinstance(block, TextBlock)]
     result = Result(text="\n".join(texts) if texts or value.get("content") == "" else None)
@@ -165,6 +255,10 @@ def _result(
     started = value.get("subagent_trajectory_ref")
     for one in started if isinstance(started, list) else []:
         if isinstance(one, dict):
+            if (path := string_of(one, "trajectory_path")) is not None:
+                # The other file is a source of its own.
+                builder.loss("sub-agent-not-found", path)
+                result.native = {**(result.native or {}), "subagent_trajectory_ref": started}
             for key in ("trajectory_id", "session_id"):
                 if isinstance(one.get(key), str):
                     references[one[key]] = step, call_id if isinstance(call_id, str) else None
@@ -175,16 +269,20 @@ def _children(
     raw: Raw,
     document: Mapping[str, Any],
     trace: Trace,
-    references: Mapping[str, tuple[Step, str | None]],
+    references: References,
 ) -> None:
     inner = document.get("subagent_trajectories")
     for number, value in enumerate(inner if isinstance(inner, list) else []):
         if not isinstance(value, dict):
             continue
-        child = _read(source, raw, value, f"{trace.trace_id}/{number}")
+        within = f"{trace.trace_id}/{number}"
+        whole = _restored(source, raw, value, within)
+        child = whole or _plain(source, raw, value, within)
         ids = [value.get("trajectory_id"), value.get("session_id")]
         found = next((references[one] for one in ids if isinstance(one, str) and one in references), None)
-        child.parent = Parent() if found is None else Parent(step_id=found[0].step_id, call_id=found[1])
+        if whole is None:
+            # One that was restored says itself what started it.
+            child.parent = Parent() if found is None else Parent(step_id=found[0].step_id, call_id=found[1])
         if found is not None:
             for call in found[0].tool_calls:
                 if call.call_id == found[1]:
@@ -197,8 +295,7 @@ def _metrics(trace: Trace, totals: Mapping[str, Any]) -> None:
     counts = [count_of(totals, key) for key in keys]
     if any(count is not None for count in counts):
         trace.usage = Usage(input=counts[0], output=counts[1], cache_read=counts[2])
-    cost = totals.get("total_cost_usd")
-    trace.cost_usd = number_of(cost)
+    trace.cost_usd = number_of(totals.get("total_cost_usd"))
 
 
 def _reward(source: Source, trace: Trace) -> None:
@@ -207,15 +304,13 @@ def _reward(source: Source, trace: Trace) -> None:
     result = next((raw.value for raw in beside.records()), None) if beside is not None else None
     if not isinstance(result, dict) or not isinstance(verified := result.get("verifier_result"), dict):
         return
-    rewards = verified.get("rewards")
-    reward = rewards.get("reward") if isinstance(rewards, dict) else None
     failed = result.get("exception_info")
     status = failed.get("exception_type") if isinstance(failed, dict) else None
     trace.outcome = Outcome(
-        score=number_of(reward),
+        score=number_of(dict_of(verified, "rewards").get("reward")),
         exit_status=status if isinstance(status, str) else None,
         origin="result.json",
-        raw=rewards,
+        raw=verified.get("rewards"),
     )
     trace.task.id = trace.task.id or string_of(result, "task_name")
 

@@ -1,6 +1,7 @@
 """`convert`: session files of coding agents to items, and to other forms of traces."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
 
 
 class Target(StrEnum):
-    """What a trace becomes: an item of Potato, messages of OpenAI's chat, or the bridge's own trace."""
+    """What a trace becomes: an item of Potato, messages of OpenAI's chat, ATIF, or the bridge's own trace."""
 
     POTATO = "potato"
     OPENAI = "openai"
+    ATIF = "atif"
     TRACE = "trace"
 
 
@@ -40,7 +42,12 @@ FromOption = Annotated[
 def convert(
     inputs: InputsArgument,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="File to write, one JSON object a line. Default: stdout.")
+        Path | None,
+        typer.Option(
+            "-o",
+            "--out",
+            help="File to write, one JSON object a line; of atif also a .json file or a folder. Default: stdout.",
+        ),
     ] = None,
     source_format: FromOption = "auto",
     target: Annotated[Target, typer.Option("--to", help="What is written.")] = Target.POTATO,
@@ -117,21 +124,15 @@ def write(
         UsageError: The file cannot be written there.
         InputError: Something cannot be read, or no trace is left.
     """
-    import sys
-    from contextlib import nullcontext
-
     from potato_bridge.errors import InputError, UsageError
-    from potato_bridge.files import replacing
     from potato_bridge.model.node import encode
 
-    if out is not None and out.suffix not in (".jsonl", ".ndjson"):
-        raise UsageError(f"{out}: the output is JSON Lines", hint="Name it .jsonl.")
     if out is not None and not out.parent.is_dir():
         raise UsageError(f"{out}: there is no folder {out.parent}", hint="Make it first.")
     count = 0
-    with replacing(out) if out is not None else nullcontext(sys.stdout.buffer) as file:
+    with _place(out, target) as put:
         for trace in traces:
-            file.write(encode(_made(trace, target, shape)) + b"\n")
+            put(trace.trace_id, encode(_made(trace, target, shape)) + b"\n")
             count += 1
             for loss in trace.source.losses:
                 where = trace.trace_id if loss.where is None else f"{trace.trace_id} {loss.where}"
@@ -140,16 +141,70 @@ def write(
             outcome.settle("Nothing was written; convert --skip-bad leaves them out and says so.")
         if not count:
             raise InputError("no trace is left to write", hint="See what was left out, and why: inspect shows it.")
-        file.flush()
     return count
 
 
+@contextmanager
+def _place(out: Path | None, target: Target) -> Iterator[Callable[[str, bytes], object]]:
+    """Where documents go, each with the id of its trace: one after the other, or (of ATIF) each a file of its own.
+
+    Raises:
+        UsageError: Such a target does not go there.
+    """
+    import sys
+
+    from potato_bridge.errors import UsageError
+    from potato_bridge.files import filling, replacing
+
+    if out is None:
+        yield lambda name, data: sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    elif out.suffix in (".jsonl", ".ndjson") and not out.is_dir():
+        with replacing(out) as file:
+            yield lambda name, data: file.write(data)
+    elif target is not Target.ATIF:
+        raise UsageError(f"{out}: the output is JSON Lines", hint="Name it .jsonl.")
+    elif out.suffix == ".json" and not out.is_dir():
+        with replacing(out) as file:
+
+            def single(name: str, data: bytes) -> None:
+                if file.tell():
+                    raise UsageError(f"{out}: there are several traces", hint="Name a folder, or a .jsonl file.")
+                file.write(data)
+
+            yield single
+    elif out.is_dir() or not out.suffix:
+        taken: set[str] = set()
+        with filling(out) as folder:
+            yield lambda name, data: (folder / _file_name(name, taken)).write_bytes(data)
+    else:
+        raise UsageError(f"{out}: ATIF is JSON", hint="Name a folder, a .json file for one trace, or a .jsonl file.")
+
+
+def _file_name(name: str, taken: set[str]) -> str:
+    """A file's name for a trace's id, which may be anything; `taken` are those of the folder so far."""
+    import hashlib
+    import re
+
+    safe = re.sub(r"[^A-Za-z0-9._-]+", "_", name)[:100].lstrip(".")
+    # Some file systems do not tell the case.
+    if safe != name or safe.lower() in taken:
+        safe += "-" + hashlib.sha256(name.encode()).hexdigest()[:10]
+    while safe.lower() in taken:
+        safe += "_"
+    taken.add(safe.lower())
+    return safe + ".json"
+
+
 def _made(trace: "Trace", target: Target, shape: Shape) -> Any:
+    from potato_bridge.converters.traces.write.atif import to_atif
     from potato_bridge.converters.traces.write.openai_messages import to_messages
     from potato_bridge.converters.traces.write.potato import to_item
 
     if target is Target.TRACE:
         return trace
+    if target is Target.ATIF:
+        return to_atif(trace)
     return to_messages(trace) if target is Target.OPENAI else to_item(trace, shape.value)
 
 
@@ -172,6 +227,7 @@ LOSSES = {
     "unknown-source": "steps of an unknown source are an agent's where they have what only an agent's have",
     "usage-without-step": "tokens of responses that left nothing count for the run alone",
     "another-session": "what another session said is in the file too, as in a fork: it is not told apart",
+    "stale-extra": "parts have changed since the bridge wrote them: they are read without what it had added",
     "bad-hunk": "hunks of an edit are not as they must be, and left out",
     "not-a-number": "NaN and Infinity became null",
     "lone-surrogate": "halves of surrogate pairs became U+FFFD",

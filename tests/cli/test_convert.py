@@ -1,6 +1,7 @@
 """`convert`, `inspect` of traces, and `init --traces`."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,63 @@ def test_forms(bridge: Bridge, tmp_path: Path) -> None:
     assert steps["steps"] == [{"role": "user", "thought": "Fix it", "action": ""}, {"thought": "x", "action": ""}]
     [trace] = items(bridge("convert", "a.jsonl", "--to", "trace").out)
     assert trace["trace_id"] == "a" and trace["source"]["records"]["read"] == 2 and trace["schema"] == 1
+
+
+def test_atif(bridge: Bridge, tmp_path: Path) -> None:
+    write(tmp_path / "runs" / "a.jsonl", session("a", text="Fix <b>$&</b>"))
+    write(tmp_path / "runs" / "b.jsonl", session("b", 3))
+    traces = bridge("convert", "runs", "--to", "trace").out
+    # One a line, as all else.
+    made = items(bridge("convert", "runs", "--to", "atif").out)
+    assert [(one["trajectory_id"], len(one["steps"])) for one in made] == [("a", 3), ("b", 4)]
+    assert bridge("convert", "runs", "--to", "atif", "-o", "all.jsonl").code == 0
+    assert items((tmp_path / "all.jsonl").read_text()) == made
+    # One alone, as trials have it.
+    assert bridge("convert", "runs/a.jsonl", "--to", "atif", "-o", "trajectory.json").code == 0
+    assert json.loads((tmp_path / "trajectory.json").read_text()) == made[0]
+    done = bridge("convert", "runs", "--to", "atif", "-o", "trajectory.json")
+    assert done.code == 2 and "there are several traces" in done.err
+    assert json.loads((tmp_path / "trajectory.json").read_text()) == made[0]
+    # A folder, which may have other files.
+    done = bridge("convert", "runs", "--to", "atif", "-o", "out", "--json")
+    assert done.code == 0 and json.loads(done.out)["traces"] == 2
+    (tmp_path / "out" / "README").write_text("about")
+    (tmp_path / "out" / "b.json").write_text("old")
+    assert bridge("convert", "runs", "--to", "atif", "-o", "out").code == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["README", "a.json", "b.json"]
+    assert [json.loads((tmp_path / "out" / f"{name}.json").read_text()) for name in "ab"] == made
+    # From each of them come the same traces.
+    for given in ("out", "all.jsonl"):
+        assert bridge("convert", given, "--to", "trace").out == traces
+    assert bridge("convert", "runs", "out", "--to", "trace").out == traces
+
+
+def test_a_folder_is_filled_whole_or_not_at_all(bridge: Bridge, tmp_path: Path) -> None:
+    write(tmp_path / "runs" / "a.jsonl", session("a"))
+    write(tmp_path / "runs" / "b.jsonl", session("b"), '{"type": "user", "mess\n')
+    (tmp_path / "runs" / "z.zip").write_bytes(b"PK")
+    (tmp_path / "zz.jsonl").write_text("no trace")
+    for folder in ("new", "old"):
+        if folder == "old":
+            (tmp_path / "old").mkdir()
+            (tmp_path / "old" / "a.json").write_text("old")
+        done = bridge("convert", "runs", "zz.jsonl", "--to", "atif", "-o", folder)
+        assert done.code == 3 and "zz.jsonl" in done.err
+    assert not (tmp_path / "new").exists()
+    assert [path.name for path in (tmp_path / "old").iterdir()] == ["a.json"]
+    assert (tmp_path / "old" / "a.json").read_text() == "old"
+
+
+def test_names_of_files(bridge: Bridge, tmp_path: Path) -> None:
+    names = ["a/b", "a:b", "a_b", "A_B", "..", "ü", "x" * 300, "x" * 299, "plain.1-2"]
+    for number, name in enumerate(names):
+        write(tmp_path / "in" / f"{number}.jsonl", session(name))
+    assert bridge("convert", "in", "--to", "atif", "-o", "out").code == 0
+    found = {path.name: json.loads(path.read_text())["trajectory_id"] for path in (tmp_path / "out").iterdir()}
+    assert sorted(found.values()) == sorted(names)
+    assert len({name.lower() for name in found}) == len(names)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,130}\.json", name) for name in found)
+    assert found["plain.1-2.json"] == "plain.1-2" and found["a_b.json"] == "a_b"
 
 
 def test_choosing(bridge: Bridge, tmp_path: Path) -> None:
@@ -133,6 +191,9 @@ def test_one_id_twice(bridge: Bridge, tmp_path: Path) -> None:
         (["a.jsonl", "--from", "nope"], 2, "there is no format 'nope'"),
         (["a.jsonl", "--from", "aider"], 2, "Aider is not read by this version"),
         (["a.jsonl", "-o", "o.csv"], 2, "the output is JSON Lines"),
+        (["a.jsonl", "-o", "o.json"], 2, "the output is JSON Lines"),
+        (["a.jsonl", "-o", "."], 2, "the output is JSON Lines"),
+        (["a.jsonl", "-o", "o.csv", "--to", "atif"], 2, "ATIF is JSON"),
         (["a.jsonl", "-o", "no/o.jsonl"], 2, "there is no folder no"),
         (["a.jsonl", "--json"], 2, "Add -o FILE"),
     ],

@@ -12,8 +12,8 @@ from potato_bridge.export.prm import Prm
 from potato_bridge.export.targets import DOCUMENTS, NOT_YET, TARGETS, find_target
 
 SUPPORTED = (
-    "Supported: prm, dpo, reward, kto, sft, code_review, code_review_comments, trajectory_correction, swebench, github, "
-    "sarif."
+    "Supported: prm, dpo, reward, kto, sft, code_review, code_review_comments, trajectory_correction, swebench, "
+    "github, sarif."
 )
 
 
