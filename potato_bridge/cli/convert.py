@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 
 class Target(StrEnum):
-    """What a trace becomes: an item of Potato, messages of OpenAI's chat, ATIF, or the bridge's own trace."""
+    """What a trace becomes: an item of Potato, a document of another format, or the bridge's own trace."""
 
     POTATO = "potato"
     OPENAI = "openai"
     ATIF = "atif"
+    STS = "sts"
     TRACE = "trace"
 
 
@@ -46,7 +47,7 @@ def convert(
         typer.Option(
             "-o",
             "--out",
-            help="File to write, one JSON object a line; of atif also a .json file or a folder. Default: stdout.",
+            help="File to write, one JSON object a line; of atif and sts also a folder. Default: stdout.",
         ),
     ] = None,
     source_format: FromOption = "auto",
@@ -125,14 +126,13 @@ def write(
         InputError: Something cannot be read, or no trace is left.
     """
     from potato_bridge.errors import InputError, UsageError
-    from potato_bridge.model.node import encode
 
     if out is not None and not out.parent.is_dir():
         raise UsageError(f"{out}: there is no folder {out.parent}", hint="Make it first.")
     count = 0
     with _place(out, target) as put:
         for trace in traces:
-            put(trace.trace_id, encode(_made(trace, target, shape)) + b"\n")
+            put(trace.trace_id, _document(trace, target, shape))
             count += 1
             for loss in trace.source.losses:
                 where = trace.trace_id if loss.where is None else f"{trace.trace_id} {loss.where}"
@@ -144,45 +144,51 @@ def write(
     return count
 
 
+#: Targets of which a trace is a file of its own in a folder, and that file's suffix.
+_FILES = {Target.ATIF: ".json", Target.STS: ".jsonl"}
+
+
 @contextmanager
 def _place(out: Path | None, target: Target) -> Iterator[Callable[[str, bytes], object]]:
-    """Where documents go, each with the id of its trace: one after the other, or (of ATIF) each a file of its own.
+    """Where documents go, each with the id of its trace: one after the other, or each a file of its own.
 
     Raises:
         UsageError: Such a target does not go there.
     """
     import sys
+    from contextlib import nullcontext
 
     from potato_bridge.errors import UsageError
     from potato_bridge.files import filling, replacing
 
-    if out is None:
-        yield lambda name, data: sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-    elif out.suffix in (".jsonl", ".ndjson") and not out.is_dir():
-        with replacing(out) as file:
-            yield lambda name, data: file.write(data)
-    elif target is not Target.ATIF:
-        raise UsageError(f"{out}: the output is JSON Lines", hint="Name it .jsonl.")
-    elif out.suffix == ".json" and not out.is_dir():
-        with replacing(out) as file:
-
-            def single(name: str, data: bytes) -> None:
-                if file.tell():
-                    raise UsageError(f"{out}: there are several traces", hint="Name a folder, or a .jsonl file.")
-                file.write(data)
-
-            yield single
-    elif out.is_dir() or not out.suffix:
+    suffix = _FILES.get(target)
+    if out is not None and suffix is not None and (out.is_dir() or not out.suffix):
         taken: set[str] = set()
         with filling(out) as folder:
-            yield lambda name, data: (folder / _file_name(name, taken)).write_bytes(data)
-    else:
-        raise UsageError(f"{out}: ATIF is JSON", hint="Name a folder, a .json file for one trace, or a .jsonl file.")
+            yield lambda name, data: (folder / (_file_name(name, taken) + suffix)).write_bytes(data)
+        return
+    if out is not None and (out.suffix not in (".jsonl", ".ndjson", suffix) or out.is_dir()):
+        if suffix is None:
+            raise UsageError(f"{out}: the output is JSON Lines", hint="Name it .jsonl.")
+        ends = " or ".join(dict.fromkeys((suffix, ".jsonl")))
+        raise UsageError(f"{out}: of {target} there are files {ends}, and folders", hint="Name one of them.")
+    alone = target is Target.STS or (out is not None and out.suffix == ".json")
+    with replacing(out) if out is not None else nullcontext(sys.stdout.buffer) as file:
+        held: list[bytes] = []
+
+        def single(name: str, data: bytes) -> None:
+            if held:
+                raise UsageError(f"{out or 'stdout'}: it holds one trace, and there are several", hint=several)
+            held.append(data)
+
+        several = "Name a folder with -o." if target is Target.STS else "Name a folder, or a .jsonl file."
+        yield single if alone else lambda name, data: file.write(data)
+        file.writelines(held)
+        file.flush()
 
 
 def _file_name(name: str, taken: set[str]) -> str:
-    """A file's name for a trace's id, which may be anything; `taken` are those of the folder so far."""
+    """A file's name, without suffix, for a trace's id, which may be anything; `taken` are those of the folder."""
     import hashlib
     import re
 
@@ -193,19 +199,27 @@ def _file_name(name: str, taken: set[str]) -> str:
     while safe.lower() in taken:
         safe += "_"
     taken.add(safe.lower())
-    return safe + ".json"
+    return safe
 
 
-def _made(trace: "Trace", target: Target, shape: Shape) -> Any:
+def _document(trace: "Trace", target: Target, shape: Shape) -> bytes:
     from potato_bridge.converters.traces.write.atif import to_atif
     from potato_bridge.converters.traces.write.openai_messages import to_messages
     from potato_bridge.converters.traces.write.potato import to_item
+    from potato_bridge.converters.traces.write.session_trace import session_file
+    from potato_bridge.model.node import encode
 
-    if target is Target.TRACE:
-        return trace
-    if target is Target.ATIF:
-        return to_atif(trace)
-    return to_messages(trace) if target is Target.OPENAI else to_item(trace, shape.value)
+    made: Any = trace
+    match target:
+        case Target.STS:
+            return session_file(trace)
+        case Target.POTATO:
+            made = to_item(trace, shape.value)
+        case Target.OPENAI:
+            made = to_messages(trace)
+        case Target.ATIF:
+            made = to_atif(trace)
+    return encode(made) + b"\n"
 
 
 #: What losses mean; the place and the count come with them.

@@ -70,7 +70,7 @@ def test_atif(bridge: Bridge, tmp_path: Path) -> None:
     assert bridge("convert", "runs/a.jsonl", "--to", "atif", "-o", "trajectory.json").code == 0
     assert json.loads((tmp_path / "trajectory.json").read_text()) == made[0]
     done = bridge("convert", "runs", "--to", "atif", "-o", "trajectory.json")
-    assert done.code == 2 and "there are several traces" in done.err
+    assert done.code == 2 and "it holds one trace, and there are several" in done.err
     assert json.loads((tmp_path / "trajectory.json").read_text()) == made[0]
     # A folder, which may have other files.
     done = bridge("convert", "runs", "--to", "atif", "-o", "out", "--json")
@@ -84,6 +84,26 @@ def test_atif(bridge: Bridge, tmp_path: Path) -> None:
     for given in ("out", "all.jsonl"):
         assert bridge("convert", given, "--to", "trace").out == traces
     assert bridge("convert", "runs", "out", "--to", "trace").out == traces
+
+
+def test_sessions_for_the_hub(bridge: Bridge, tmp_path: Path) -> None:
+    write(tmp_path / "runs" / "a.jsonl", session("a"))
+    write(tmp_path / "runs" / "b/c.jsonl", session("b/c", 1))
+    assert bridge("convert", "runs", "--to", "sts", "-o", "out").code == 0
+    [first, second] = sorted((tmp_path / "out").iterdir())
+    assert first.name == "a.jsonl" and second.name.startswith("b_c-") and second.suffix == ".jsonl"
+    lines = items(first.read_text())
+    assert lines[0] == {"type": "session", "harness": "claude_code", "id": "a", "name": "Fix it", "model": "c"}
+    assert [line["message"]["role"] for line in lines[1:]] == ["user", "assistant", "assistant"]
+    # A file, and the output, hold one session.
+    assert bridge("convert", "runs/a.jsonl", "--to", "sts").out == first.read_text()
+    assert bridge("convert", "runs/a.jsonl", "--to", "sts", "-o", "one.jsonl").code == 0
+    assert (tmp_path / "one.jsonl").read_text() == first.read_text()
+    for place in ([], ["-o", "one.jsonl"]):
+        done = bridge("convert", "runs", "--to", "sts", *place)
+        assert (done.code, done.out) == (2, "") and "it holds one trace, and there are several" in done.err
+    assert (tmp_path / "one.jsonl").read_text() == first.read_text()
+    assert bridge("convert", "runs", "--to", "sts", "-o", "x.json").code == 2
 
 
 def test_a_folder_is_filled_whole_or_not_at_all(bridge: Bridge, tmp_path: Path) -> None:
@@ -193,7 +213,7 @@ def test_one_id_twice(bridge: Bridge, tmp_path: Path) -> None:
         (["a.jsonl", "-o", "o.csv"], 2, "the output is JSON Lines"),
         (["a.jsonl", "-o", "o.json"], 2, "the output is JSON Lines"),
         (["a.jsonl", "-o", "."], 2, "the output is JSON Lines"),
-        (["a.jsonl", "-o", "o.csv", "--to", "atif"], 2, "ATIF is JSON"),
+        (["a.jsonl", "-o", "o.csv", "--to", "atif"], 2, "of atif there are files .json or .jsonl, and folders"),
         (["a.jsonl", "-o", "no/o.jsonl"], 2, "there is no folder no"),
         (["a.jsonl", "--json"], 2, "Add -o FILE"),
     ],

@@ -12,16 +12,15 @@ from msgspec.structs import replace
 
 from potato_bridge.converters.traces._atif_extra import KEY, keep
 from potato_bridge.converters.traces.atif import plain_steps, plain_trace
+from potato_bridge.converters.traces.write._shown import shown
 from potato_bridge.model.node import to_builtins
 from potato_bridge.model.trace import (
     Agent,
     Block,
-    DocumentBlock,
     ImageBlock,
     ReasoningBlock,
     Result,
     Step,
-    TextBlock,
     ToolCall,
     Trace,
     Usage,
@@ -207,34 +206,20 @@ def _tokens(usage: Usage | None) -> dict[str, int]:
 
 def _content(blocks: Sequence[Block]) -> str | list[dict[str, Any]]:
     """A text where one is enough; parts where there are several, or images."""
-    parts: list[dict[str, Any]] = []
-    for block in blocks:
-        if isinstance(block, TextBlock):
-            parts.append({"type": "text", "text": block.text})
-        elif isinstance(block, ImageBlock):
-            parts.append(_image(block))
-        elif isinstance(block, DocumentBlock):
-            parts.append(_named("document", block.title or block.mime))
+    parts = [part for block in blocks if (part := _part(block)) is not None]
     if not parts:
         return ""
     return parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts
 
 
-def _image(block: ImageBlock) -> dict[str, Any]:
+def _part(block: Block) -> dict[str, Any] | None:
     """An image by its place; one without a place (embedded, or a hash alone), or of another kind, is named."""
-    uri = block.uri or ""
-    embedded = uri.startswith("data:")
-    mime = block.mime
-    if mime is None:
-        mime = uri[5:].partition(",")[0].partition(";")[0] if embedded else _mime_of(uri)
-    if uri and not embedded and mime in _MIMES.values():
-        return {"type": "image", "source": {"media_type": mime, "path": uri}}
-    return _named("image", block.alt or mime)
-
-
-def _named(what: str, name: str | None) -> dict[str, Any]:
-    """What stands in the place of something that ATIF does not show; it is itself in the bridge's extra."""
-    return {"type": "text", "text": f"[{what} {name}]" if name else f"[{what}]"}
+    if isinstance(block, ImageBlock) and block.uri and not block.uri.startswith("data:"):
+        mime = block.mime or _mime_of(block.uri)
+        if mime in _MIMES.values():
+            return {"type": "image", "source": {"media_type": mime, "path": block.uri}}
+    text = shown(block)
+    return None if text is None else {"type": "text", "text": text}
 
 
 def _mime_of(path: str) -> str | None:
