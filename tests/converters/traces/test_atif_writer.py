@@ -403,7 +403,8 @@ def test_a_trajectory_that_was_read_is_written_with_all_it_had() -> None:
 def test_a_price_that_no_float_holds() -> None:
     document = deepcopy(DOCUMENT) | {"final_metrics": {"total_cost_usd": 10**400, "total_prompt_tokens": 10**400}}
     trace = back(document)
-    assert trace.cost_usd is None and trace.usage is not None and trace.usage.input == 10**400
+    # No count of tokens is that large: the sum of the steps counts.
+    assert trace.cost_usd is None and trace.usage is not None and trace.usage.input == 9
     assert back(through_models(document_of(trace))) == trace
 
 
