@@ -204,6 +204,10 @@ def test_what_is_embedded_stands_in_the_extra_alone() -> None:
     document = document_of(made())
     kept = json.dumps(document["steps"][0]["extra"]["potato_bridge"])
     assert json.dumps(document).count(EMBEDDED) == kept.count(EMBEDDED) == 1
+    # Also one whose kind is told.
+    image = ImageBlock(uri=EMBEDDED, mime="image/png", alt="a cat")
+    trace = Trace(trace_id="t", steps=[Step(step_id="s", index=0, blocks=[image])])
+    assert document_of(trace)["steps"][0]["message"] == "[image a cat]" and back(document_of(trace)) == trace
 
 
 def test_nothing_is_said_twice() -> None:
@@ -273,6 +277,28 @@ def test_a_step_that_has_changed_is_read_as_it_is_now() -> None:
     assert step.tool_calls[0].child_trace_id == "t:x" and trace.children == made().children
     assert trace.steps[:2] + trace.steps[3:] == made().steps[:2] + made().steps[3:]
     assert trace.final_patch == made().final_patch
+
+
+def test_a_null_is_a_value_among_arguments() -> None:
+    document = document_of(made())
+    document["steps"][2]["tool_calls"][0]["arguments"] = {}
+    trace = back(document)
+    assert losses(trace) == [("stale-extra", "3")] and trace.steps[2].tool_calls[0].arguments == {}
+
+
+def test_what_was_changed_to_read_it_is_said() -> None:
+    document = document_of(made())
+    document["extra"]["other"] = float("nan")
+    trace = back(document)
+    assert losses(trace) == [("not-a-number", None)] and trace.steps == made().steps
+
+
+def test_a_new_step_whose_id_is_anothers() -> None:
+    trace = Trace(trace_id="t", steps=[Step(step_id="2", index=0), Step(step_id="s", index=1)])
+    document = document_of(trace)
+    document["steps"][1] = {"step_id": 2, "source": "user", "message": "More"}
+    again = back(document)
+    assert [step.step_id for step in again.steps] == ["2", "2~1"] and again.steps[0] == trace.steps[0]
 
 
 def test_steps_that_were_left_out_and_added() -> None:
@@ -398,6 +424,22 @@ def test_a_trajectory_that_was_read_is_written_with_all_it_had() -> None:
     for key in ("agent", "notes", "extra", "continued_trajectory_ref"):
         assert plain[key] == document[key]
     assert plain["final_metrics"] == document["final_metrics"] | {"total_steps": 5}
+
+
+def test_what_atif_does_not_allow_stands_in_the_extra_alone() -> None:
+    document = deepcopy(DOCUMENT)
+    step = document["steps"][3]
+    # A step that no model made has no tokens and no reasoning.
+    step["llm_call_count"] = 0
+    step["metrics"] |= {"cost_usd": "much", "logprobs": ["x"], "prompt_token_ids": [True]}
+    step["observation"]["results"][2]["subagent_trajectory_ref"] = [{"session_id": "s"}, {"trajectory_path": "x"}]
+    document["notes"] = {"n": 1}
+    read = back(document)
+    written = document_of(read)
+    assert "llm_call_count" not in written["steps"][3] and "notes" not in written
+    assert written["steps"][3]["metrics"] == {"prompt_tokens": 9, "completion_tokens": 2, "cached_tokens": 4}
+    assert "subagent_trajectory_ref" not in written["steps"][3]["observation"]["results"][2]
+    assert back(through_models(written)) == read
 
 
 def test_a_price_that_no_float_holds() -> None:
