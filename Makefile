@@ -36,6 +36,11 @@ test: ## run all tests, with a real Label Studio, Argilla, Potato and browser
 	POTATO_BRIDGE_TEST_ARGILLA="$$argilla/bin/python" \
 	"$$venv/bin/python" -m pytest --durations=15 $(ARGS)
 
+.PHONY: test-trainers
+test-trainers: ## train two steps on exported data sets with TRL's trainers, in an environment of their own (1.5 GB)
+	@venv=$$($(VENV) dev) && trainers=$$($(VENV) trainers) && \
+	POTATO_BRIDGE_TEST_TRAINERS="$$trainers/bin/python" "$$venv/bin/python" -m pytest tests/trainers $(ARGS)
+
 .PHONY: lint
 lint: ## check style, types and layers
 	@venv=$$($(VENV) dev) && failed= && PATH="$$venv/bin:$$PATH" && \

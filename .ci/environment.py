@@ -5,6 +5,7 @@
     python .ci/environment.py label-studio   # the server alone, for the tests
     python .ci/environment.py potato         # Potato alone, for the tests
     python .ci/environment.py argilla        # the Argilla server alone, for the tests
+    python .ci/environment.py trainers       # TRL's trainers alone, for `make test-trainers`
 
 An environment is `.cache/venvs/<name>-<key>`. The key covers what decides its
 content, so a changed pin makes a new environment and a changed lint setting does
@@ -30,6 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "constraints.txt"
 # Programs whose dependencies have pins of their own: they need not fit ours.
 PROGRAMS = {name: ROOT / "tests" / "servers" / f"{name}-constraints.txt" for name in ("argilla", "potato")}
+PROGRAMS["trainers"] = ROOT / "tests" / "trainers" / "constraints.txt"
 ENVIRONMENTS = ("demo", "dev", "label-studio", *PROGRAMS)
 STAMP = "complete"
 BIN = "Scripts" if os.name == "nt" else "bin"
@@ -94,7 +96,12 @@ def install(folder: Path, arguments: list[str], constraints: Path) -> None:
     uv = [python, "-m", "uv", "pip", "install", "--quiet", "--python", python, *constrained]
     # uv is several times faster, but it does not read pip's configuration: where
     # packages come from a mirror that only pip knows, pip does the work.
-    if run([*pip, "uv"]) and run([*uv, *arguments], cwd=ROOT):
+    # Of torch, uv fetches the build for a GPU, which is larger by gigabytes.
+    if (
+        "torch" not in constraints.read_text(encoding="utf-8")
+        and run([*pip, "uv"])
+        and run([*uv, *arguments], cwd=ROOT)
+    ):
         return
     say("uv could not install the packages: trying with pip")
     if not run([*pip, *arguments], cwd=ROOT):
