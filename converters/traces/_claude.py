@@ -161,11 +161,15 @@ def usage_of(value: Any) -> Usage | None:
     if not isinstance(value, dict):
         return None
     fresh, read = count_of(value, "input_tokens"), count_of(value, "cache_read_input_tokens")
-    write = count_of(value, "cache_creation_input_tokens")
-    if fresh is None and count_of(value, "output_tokens") is None:
+    write, output = count_of(value, "cache_creation_input_tokens"), count_of(value, "output_tokens")
+    if write is None and isinstance(parts := value.get("cache_creation"), dict):
+        # By how long the cache keeps it.
+        kept = [count for key in parts if (count := count_of(parts, key)) is not None]
+        write = sum(kept) if kept else None
+    if fresh is None and output is None and read is None and write is None:
         return None
     total = None if fresh is None else fresh + (read or 0) + (write or 0)
-    return Usage(input=total, output=count_of(value, "output_tokens"), cache_read=read, cache_write=write)
+    return Usage(input=total, output=output, cache_read=read, cache_write=write)
 
 
 def end(thread: Thread) -> None:

@@ -77,7 +77,8 @@ class _Run:
             self.builder.event(row)
             self.builder.loss("unknown-record", str(kind))
             return
-        self.digest = self.digest or raw.array_digest()
+        # The rows of an array are one run, or several.
+        self.digest = self.digest or (raw.digest() if raw.ordinal else raw.array_digest())
         uuid = row.get("uuid")
         if isinstance(uuid, str):
             if uuid in self.uuids:

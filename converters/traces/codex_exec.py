@@ -96,7 +96,8 @@ class _Run:
         if raw.bad is not None:
             self.builder.bad(raw)
             return
-        self.digest = self.digest or raw.array_digest()
+        # The rows of an array are one run, or several.
+        self.digest = self.digest or (raw.digest() if raw.ordinal else raw.array_digest())
         kind = row.get("type") if isinstance(row, dict) else None
         item = row.get("item") if isinstance(row, dict) else None
         if kind in _ITEMS and isinstance(item, dict):

@@ -112,16 +112,22 @@ def decode(data: bytes) -> tuple[Any, tuple[str, ...], str | None]:
     def constant(name: str) -> None:
         notes.add("not-a-number")
 
+    def integer(digits: str) -> int | None:
+        try:
+            return int(digits)
+        except ValueError:
+            # Python takes no number of thousands of digits; the rest of the record is worth more than it.
+            notes.add("not-a-number")
+            return None
+
     try:
-        value = json.loads(data.decode("utf-8"), parse_constant=constant)
+        value = json.loads(data.decode("utf-8"), parse_constant=constant, parse_int=integer)
     except UnicodeDecodeError as error:
         return None, (), f"not UTF-8: byte {error.start} (0x{error.object[error.start]:02x})"
     except json.JSONDecodeError as error:
         return None, (), f"not JSON: {error.msg} (column {error.colno})"
     except RecursionError:
         return None, (), "values are nested too deeply"
-    except ValueError as error:
-        return None, (), f"not JSON: {error}"
     return _cleaned(value, notes), tuple(sorted(notes)), None
 
 

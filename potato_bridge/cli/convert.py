@@ -243,6 +243,6 @@ LOSSES = {
     "another-session": "what another session said is in the file too, as in a fork: it is not told apart",
     "stale-extra": "parts have changed since the bridge wrote them: they are read without what it had added",
     "bad-hunk": "hunks of an edit are not as they must be, and left out",
-    "not-a-number": "NaN and Infinity became null",
+    "not-a-number": "NaN, Infinity and numbers of thousands of digits became null",
     "lone-surrogate": "halves of surrogate pairs became U+FFFD",
 }

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from potato_bridge.converters.traces.claude_code import READER
 from potato_bridge.converters.traces.inputs import file_source
 from potato_bridge.converters.traces.reader import Report
-from potato_bridge.model.trace import Trace
+from potato_bridge.model.trace import Trace, Usage
 from tests.converters.traces.helpers import CORPUS, calls_of, check_counts, lines, mutated, read, read_one, source_of
 from tests.strategies import DETERMINISTIC
 
@@ -339,3 +339,10 @@ def test_real_parallel_sub_agents() -> None:
     assert agents == ["a775a67", "ae52dab", "aa9d784", "ac47f8c"]
     assert [len(child.ratable()) for child in trace.children] == [2, 2, 2, 2]
     assert trace.steps[-1].text().startswith("Perfect! All 4 subagents ran in parallel successfully:")
+
+
+def test_tokens_that_went_into_the_cache_may_be_told_in_parts() -> None:
+    parts = {"ephemeral_5m_input_tokens": 3, "ephemeral_1h_input_tokens": 4}
+    told = {"input_tokens": 1, "output_tokens": 2, "cache_read_input_tokens": 5, "cache_creation": parts}
+    rows = [row("user", "r1", "Fix it"), row("assistant", "r2", [{"type": "text", "text": "x"}], "r1", usage=told)]
+    assert read_one(READER, lines(rows)).steps[1].usage == Usage(13, 2, 5, 7)

@@ -145,3 +145,10 @@ def test_a_folder_that_is_one_source(tmp_path: Path) -> None:
     assert found.is_folder and list(found.members) == ["events/1.json", "events/2.json"]
     assert [one.stem for one in found.matching("events/*.json")] == ["1", "2"]
     assert list(found.records()) == []
+
+
+def test_a_number_of_thousands_of_digits_does_not_cost_its_record() -> None:
+    data = b'{"a": ' + b"9" * 5000 + b', "b": "kept", "c": ' + b"9" * 400 + b"}"
+    value, notes, bad = decode(data)
+    assert (value["a"], value["b"], value["c"]) == (None, "kept", int("9" * 400))
+    assert (notes, bad) == (("not-a-number",), None)
