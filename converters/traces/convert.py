@@ -18,6 +18,7 @@ from potato_bridge.converters.traces.reader import (
     readers,
     seen,
 )
+from potato_bridge.converters.traces.replay import replay
 from potato_bridge.errors import BridgeError, InputError, Problem, UsageError
 from potato_bridge.model.node import encode
 from potato_bridge.model.trace import Trace
@@ -36,6 +37,7 @@ class Choice:
         min_steps: At least so many rated steps.
         max_steps: At most so many; None: any number.
         subagents: Whether sub-agents' traces are taken as traces of their own, after their parent's.
+        replay: Whether a trace without a final patch gets the one that its edits come to.
     """
 
     limit: int | None = None
@@ -44,6 +46,7 @@ class Choice:
     min_steps: int = 1
     max_steps: int | None = None
     subagents: bool = False
+    replay: bool = True
 
     def __post_init__(self) -> None:
         """Checks them.
@@ -141,6 +144,8 @@ def _taken(inputs: Sequence[str], format: str, choice: Choice, outcome: Outcome)
         if steps < choice.min_steps or (choice.max_steps is not None and steps > choice.max_steps):
             outcome.leave("fewer steps than --min-steps" if steps < choice.min_steps else "more steps than --max-steps")
             continue
+        if choice.replay:
+            replay(trace)
         outcome.formats[trace.source.format or ""] = outcome.formats.get(trace.source.format or "", 0) + 1
         yield trace
 

@@ -64,6 +64,9 @@ def convert(
     max_steps: Annotated[
         int | None, typer.Option("--max-steps", min=1, help="Leave out traces with more rated steps.")
     ] = None,
+    no_replay: Annotated[
+        bool, typer.Option("--no-replay", help="Where a source has no final patch, make none of its edits either.")
+    ] = False,
     subagents: Annotated[
         bool, typer.Option("--include-subagents", help="Also write each sub-agent's trace, after its parent's.")
     ] = False,
@@ -81,7 +84,7 @@ def convert(
         raise UsageError("--json prints a report, and the items would go to stdout too", hint="Add -o FILE.")
     output = open_output(as_json, notices)
     outcome = Outcome()
-    choice = Choice(limit, sample, seed, min_steps, max_steps, subagents)
+    choice = Choice(limit, sample, seed, min_steps, max_steps, subagents, replay=not no_replay)
     with output.progress("converting traces") as advance:
         traces = read_traces(inputs, format=source_format, choice=choice, outcome=outcome, advance=advance)
         count = write(traces, out, target, shape, output, outcome, skip_bad=skip_bad)

@@ -274,3 +274,25 @@ def test_from_session_files_to_a_project_that_checks(bridge: Bridge, tmp_path: P
     assert checked.code == 0 and "items   2, 4 steps to rate" in checked.out
     both = bridge("init", "--traces", "runs/a.jsonl", "--items", "x.jsonl", "-o", "other")
     assert both.code == 2 and "do not go together" in both.err
+
+
+def test_edits_make_the_final_patch(bridge: Bridge, tmp_path: Path) -> None:
+    hunk = {"oldStart": 2, "oldLines": 1, "newStart": 2, "newLines": 1, "lines": ["-b", "+B"]}
+    rows = session("a", 1)
+    use = {
+        "type": "tool_use",
+        "id": "c",
+        "name": "Edit",
+        "input": {"file_path": "/r/a.py", "old_string": "b", "new_string": "B"},
+    }
+    rows[1]["message"]["content"] = [use]
+    came = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "changed"}]}
+    edit = {"filePath": "/r/a.py", "oldString": "b", "newString": "B", "structuredPatch": [hunk]}
+    rows.append({**rows[0], "uuid": "a-9", "parentUuid": "a-1", "message": came, "toolUseResult": edit})
+    write(tmp_path / "a.jsonl", [{**row, "cwd": "/r"} for row in rows])
+    [item] = items(bridge("convert", "a.jsonl").out)
+    assert item["final_patch"] == "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -2 +2 @@\n-b\n+B\n"
+    assert item["bridge"]["final_patch"] == "replayed"
+    [item] = items(bridge("convert", "a.jsonl", "--no-replay").out)
+    assert "final_patch" not in item and "final_patch" not in item["bridge"]
+    assert bridge("inspect", "a.jsonl", "--json").json["traces"][0]["final_patch"] == 1

@@ -62,6 +62,8 @@ def to_item(trace: Trace, shape: Shape = "structured_turns") -> dict[str, Any]:
     }
     if left_out:
         item["bridge"]["left_out"] = left_out
+    if trace.final_patch is not None and trace.final_patch.origin == "replayed":
+        item["bridge"]["final_patch"] = "replayed"
     return item
 
 
