@@ -25,13 +25,14 @@ _NAMES: dict[Family, str] = {
     "shell": """bash terminal shell run run_command execute_bash execute_command run_shell_command run_terminal_cmd
         local_shell exec exec_command cmd powershell""",
     "read": "read read_file view open open_file cat notebookread read_many_files",
-    "search": "grep glob search find ls list_dir list_files search_files grep_search file_search codebase_search",
+    "search": """grep glob search find ls list_dir list_directory list_files search_file_content search_files
+        grep_search file_search codebase_search""",
     "edit": """edit replace multiedit notebookedit str_replace str_replace_editor str_replace_based_edit_tool edit_file
         apply_patch search_replace insert replace_in_file""",
     "write": "write create write_file create_file write_to_file save_file",
     "delete": "delete delete_file remove_file rm",
-    "web": """webfetch websearch web_search web_fetch fetch browse open_url browser google click type scroll hover
-        select navigate goto press""",
+    "web": """webfetch websearch web_search google_web_search web_fetch fetch browse open_url browser google
+        click type scroll hover select navigate goto press""",
     "plan": "todowrite todoread update_plan exitplanmode",
     "think": "think sequentialthinking",
     "agent": "task agent delegate spawn_agent",

@@ -91,7 +91,6 @@ class Refused:
 _REFUSED = {
     one.name: one
     for one in (
-        Refused("gemini_cli", "Gemini CLI"),
         Refused("swe_smith", "SWE-smith"),
         Refused("swe_gym", "SWE-Gym"),
         Refused("nebius", "nebius/SWE-agent-trajectories"),
