@@ -17,9 +17,9 @@ _CONTEXT = 3
 _MAX_PAIRS = 1_000_000
 _NO_NEWLINE = "\\ No newline at end of file"
 
-_PATH = ("file_path", "path", "filename", "file", "target_file", "notebook_path")
-_OLD = ("old_string", "old_str", "old_text", "search")
-_NEW = ("new_string", "new_str", "new_text", "replace", "insert_text", "new_source")
+_PATH = ("file_path", "filePath", "path", "filename", "file", "target_file", "notebook_path")
+_OLD = ("old_string", "old_str", "old_text", "oldString", "oldText", "search")
+_NEW = ("new_string", "new_str", "new_text", "newString", "newText", "replace", "insert_text", "new_source")
 _WHOLE = ("content", "file_text", "contents", "text", "code")
 _PATCH = ("patch", "input", "patch_text")
 _DELETES = frozenset(("delete", "delete_file", "remove_file", "rm"))

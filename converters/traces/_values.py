@@ -1,6 +1,7 @@
 """Values of records that other programs wrote: what is not of the kind that it should be counts as not there."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 
@@ -36,3 +37,14 @@ def dict_of(values: Mapping[str, Any], key: str) -> dict[str, Any]:
     """An object; an empty one where there is none."""
     value = values.get(key)
     return value if isinstance(value, dict) else {}
+
+
+def epoch_of(value: Any) -> str | None:
+    """A time in milliseconds since 1970, as RFC 3339; None where it is none, or none of a calendar's."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        at = datetime.fromtimestamp(value / 1000, UTC)
+    except (OverflowError, OSError, ValueError):
+        return None
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -13,7 +13,7 @@ from tests.converters.traces.test_potato_writer import check_round_trip
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not at hand")
 
 #: Folders of formats that are not read yet, and captures of a wire, which are no traces.
-NOT_READ = {"copilot_cli", "inspect", "langsmith", "opencode", "otlp"}
+NOT_READ = {"copilot_cli", "inspect", "langsmith", "otlp"}
 CAPTURES = {"anthropic_messages", "openai_responses"}
 
 
@@ -33,6 +33,7 @@ def test_every_file_is_recognised_as_what_it_is() -> None:
         "codex": {"codex"},
         "gemini_cli": {"gemini_cli"},
         "miniswe": {"mini_swe_agent"},
+        "opencode": {"opencode"},
         "openhands": {"openhands", "swebench_predictions"},
         "openhands_v1": {"openhands_v1", "openai_chat"},
         "swe_smith": {"openai_chat"},
@@ -56,6 +57,7 @@ def test_every_trace_keeps_what_the_page_says_when_it_becomes_an_item() -> None:
         "gemini_cli": 3,
         "mini_swe_agent": 3,
         "openai_chat": 4,
+        "opencode": 1,
         "openhands": 2,
         "openhands_v1": 2,
         "swe_agent": 3,

@@ -106,4 +106,4 @@ def test_real_traces_come_back() -> None:
         document = to_messages(trace)
         assert said(read_one(READER, json.dumps(document).encode())) == said(trace)
         count += 1
-    assert count == 34
+    assert count == 35
