@@ -95,7 +95,6 @@ _REFUSED = {
         Refused("swe_gym", "SWE-Gym"),
         Refused("nebius", "nebius/SWE-agent-trajectories"),
         Refused("inspect_ai", "Inspect"),
-        Refused("pi", "pi"),
         Refused("cline", "Cline and Roo"),
         Refused("langsmith", "LangSmith"),
         Refused("otlp_genai", "OTLP GenAI"),

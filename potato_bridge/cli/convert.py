@@ -245,6 +245,7 @@ LOSSES = {
     "usage-without-step": "tokens of responses that left nothing count for the run alone",
     "another-session": "what another session said is in the file too, as in a fork: it is not told apart",
     "stale-extra": "parts have changed since the bridge wrote them: they are read without what it had added",
+    "unknown-parent": "entries name a parent that is not there: each follows the one before it",
     "unknown-rewind": "a session was rewound to a message that is not there: nothing is taken back",
     "bad-hunk": "hunks of an edit are not as they must be, and left out",
     "not-a-number": "NaN, Infinity and numbers of thousands of digits became null",
