@@ -73,7 +73,7 @@ def _documents(source: Source, report: Report) -> Iterator[Trace]:
         elif _is_session(raw.value):
             session = _Session(source)
             session.about(raw.value)
-            session.digest = raw.digest()
+            session.digest = f"{raw.digest()} {raw.ordinal}"
             for note in raw.notes:
                 session.builder.loss(note)
             for ordinal, message in enumerate(raw.value["messages"]):
@@ -151,6 +151,7 @@ class _Message:
 
     row: dict[str, Any]
     ref: Ref
+    place: int
     counted: bool = True
     left: int | None = None
 
@@ -194,8 +195,7 @@ class _Session:
         if found is None or found.left is not None:
             self.builder.loss("unknown-rewind", str(target)[:200] if isinstance(target, str) else None)
             return
-        at = next(number for number, message in enumerate(self.messages) if message is found)
-        for message in self.messages[at:]:
+        for message in self.messages[found.place :]:
             if message.left is None:
                 message.left = self.rewindings
         self.rewindings += 1
@@ -215,7 +215,7 @@ class _Session:
         self.context = []
 
     def _add(self, row: dict[str, Any], ref: Ref, *, counted: bool = True) -> None:
-        message = _Message(row, ref, counted)
+        message = _Message(row, ref, len(self.messages), counted)
         self.messages.append(message)
         if ref.native_id:
             self.places[ref.native_id] = message

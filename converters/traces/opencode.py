@@ -358,7 +358,9 @@ class _Session:
         if last is not None and not last.tool_calls:
             last.flags.terminal = True
         trace.cost_usd = sum(self.costs) if self.costs else None
-        return self.builder.finish(string_of(self.info, "id") or self.source.stem, *distinct)
+        native = string_of(self.info, "id") or self.source.stem
+        # The program's own ids never come twice: a later export is of the same run.
+        return self.builder.finish(native, *distinct, unique=native.startswith("ses_"))
 
 
 def _empty(start: int | None, length: int | None) -> bool:

@@ -217,6 +217,9 @@ def test_a_raw_history_pairs_by_name_and_order(document: Any) -> None:
 def test_histories_of_one_file_have_ids_of_their_own() -> None:
     traces = read(READER, lines([{"history": HISTORY}, {"history": HISTORY}]))
     assert len({trace.trace_id for trace in traces}) == 2
+    nameless = {"messages": SESSION["messages"]}
+    for data in (json.dumps([nameless, nameless]).encode(), lines([nameless, nameless])):
+        assert len({trace.trace_id for trace in read(READER, data)}) == 2
 
 
 def test_an_unknown_record_is_kept() -> None:

@@ -203,7 +203,7 @@ def test_the_storage_is_read_as_the_export(tmp_path: Path) -> None:
     assert READER.score(source) == 90
     trace = read_one(READER, source)
     assert groups(trace) == groups(read_one(READER, json.dumps(SESSION).encode()))
-    assert trace.extra["cwd"] == "/w"
+    assert trace.extra["cwd"] == "/w" and trace.trace_id == "ses_1"
     (tmp_path / "storage" / "part" / "msg_2" / "prt_009.json").write_text("{")
     trace = read_one(READER, folder_source(tmp_path))
     assert trace.source.records is not None and trace.source.records.bad == 1
