@@ -465,4 +465,4 @@ def test_real_traces_are_valid_and_come_back() -> None:
             child.trace_id for child in trace.children
         ]
         count += 1
-    assert count == 35
+    assert count == 39

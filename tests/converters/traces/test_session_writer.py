@@ -148,4 +148,4 @@ def test_real_traces() -> None:
         results = [one["toolCallId"] for one in messages if one["role"] == "tool"]
         assert results == [one.call_id for one in calls if one.result is not None]
         count += 1
-    assert count == 35
+    assert count == 39
